@@ -1,0 +1,174 @@
+// Package kubeapi is the contract through which components meet: requests to an API server, the client that carries them over the simulated network, informers,
+// and what a component gets from the machine it runs on (Process).
+//
+// Owns: Request, Response, Client, Dialer, Informer, Process. Imports of ours: engine/sim, engine/simnet, engine/event, engine/kinds. Below it stand record (Event
+// objects) and leaderelect (Lease based active-standby).
+//
+// Goroutines: the loop; calls that take a *sim.Proc park it. Time: simulated.
+//
+// Objects that come from a client's reads, an informer or a watch are shared and immutable: DeepCopy before changing. Objects given to Create and Update belong
+// to the API server from then on.
+package kubeapi
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/sim"
+	"example.com/kubeviz/engine/simnet"
+)
+
+// Verb of a request.
+type Verb string
+
+const (
+	Get    Verb = "get"
+	List   Verb = "list"
+	Watch  Verb = "watch"
+	Create Verb = "create"
+	Update Verb = "update"
+	Patch  Verb = "patch"
+	Delete Verb = "delete"
+)
+
+// User is who asks.
+type User struct {
+	Name   string
+	Groups []string
+}
+
+// Request to an API server. In-process callers and HTTP handlers fill the same struct; only encoding differs.
+type Request struct {
+	Verb        Verb
+	Kind        *kinds.Kind
+	Namespace   string
+	Name        string
+	Subresource string // "status", "binding", "scale"; empty for the object itself
+
+	// Object to create or update (for pods/binding a *corev1.Binding).
+	Object kinds.Object
+	// PatchType and Patch for Verb Patch.
+	PatchType types.PatchType
+	Patch     []byte
+	// Delete options for Verb Delete; nil means defaults.
+	Delete *metav1.DeleteOptions
+
+	// ResourceVersion of a list or watch: "" the most recent, "0" whatever the cache holds, otherwise at least (list) or after (watch) that version.
+	ResourceVersion string
+	Labels          labels.Selector
+	Fields          fields.Selector
+	Limit           int64
+	Continue        string
+	DryRun          bool
+	// SendBookmarks asks a watch for bookmarks.
+	SendBookmarks bool
+
+	User User
+	// Manager is the field manager, and what a log calls the caller ("kubelet", "kube-scheduler").
+	Manager string
+	// From is the calling process.
+	From simnet.Addr
+	// Cause is the record that led to this request.
+	Cause event.Seq
+	// Timeout of the whole request as the caller sees it, simulated; 0: DefaultTimeout.
+	Timeout time.Duration
+}
+
+// DefaultTimeout is the request deadline of the API server (as pkg/server/config.go: RequestTimeout 60 s) plus the way.
+const DefaultTimeout = 62 * time.Second
+
+// Response of an API server.
+type Response struct {
+	// Object read or written; nil for lists and for deletions that removed the object at once (Deleted then holds its last state).
+	Object  kinds.Object
+	Deleted kinds.Object
+	// Items of a list, sorted by key; shared, immutable.
+	Items    []kinds.Object
+	Continue string
+	// ResourceVersion of the object written, or of the list.
+	ResourceVersion string
+	// Err is an *apierrors.StatusError or nil.
+	Err error
+	// Record is the journal's record that describes the write (RequestReceived), for causes; 0 when untraced.
+	Record event.Seq
+}
+
+// WatchEvent is one delivery of a watch.
+type WatchEvent struct {
+	// Type ADDED, MODIFIED, DELETED, BOOKMARK, ERROR.
+	Type string
+	// Object after the change, or the last state for DELETED; nil for BOOKMARK and ERROR.
+	Object          kinds.Object
+	ResourceVersion string
+	// Cause is the record of the change.
+	Cause event.Seq
+	// Err of Type ERROR: 410 Expired and the like.
+	Err error
+}
+
+// Watch types beside event.Added, Modified, Deleted.
+const (
+	Bookmark   = "BOOKMARK"
+	WatchError = "ERROR"
+)
+
+// WatchStream is an open watch.
+type WatchStream = simnet.Stream[WatchEvent]
+
+// Server is an API server as a Dialer sees it. Both run in a process of the server.
+type Server interface {
+	// Serve answers everything but watches.
+	Serve(p *sim.Proc, r *Request) *Response
+	// Watch opens a watch towards r.From; the error is an *apierrors.StatusError. via is the proxy on the way, if any.
+	Watch(p *sim.Proc, r *Request, via *simnet.Addr) (*WatchStream, error)
+}
+
+// Endpoint is an API server and where it listens.
+type Endpoint struct {
+	Addr   simnet.Addr
+	Server Server
+}
+
+// Process is what a component gets from the machine it runs on. A component's Start takes one, spawns its processes in Group and returns.
+type Process struct {
+	Loop *sim.Loop
+	Net  *simnet.Net
+	Sink event.Sink
+	// Group dies with the program: when it exits, is killed, or its machine goes down.
+	Group *sim.Group
+	// Addr is host and process ("master-1", "scheduler").
+	Addr simnet.Addr
+	// Client to the API, as this component's user.
+	Client *Client
+	// Exit ends the program from inside; its kubelet restarts it by its restart policy. Does not return to the calling process.
+	Exit func(p *sim.Proc, code int, message string)
+	// Term is set when the program is asked to end cleanly (SIGTERM); it is killed soon after. nil: never asked.
+	Term *sim.Future[struct{}]
+	// Cause of the program's start.
+	Cause event.Seq
+	// Silenced tells which record keeps a host from being heard (a cut, a machine that is down); 0: none. For causes in the journal only, never for decisions.
+	Silenced func(host string) event.Seq
+}
+
+// Actor is the process as an actor in the journal.
+func (pr *Process) Actor() event.Actor { return event.On(pr.Addr.Process, pr.Addr.Host) }
+
+// Go starts a process of the program.
+func (pr *Process) Go(name string, fn func(*sim.Proc)) *sim.Proc {
+	p := pr.Loop.Spawn(pr.Group, name, fn)
+	if p.Cause == 0 {
+		p.Cause = pr.Cause
+	}
+	return p
+}
+
+// Emit appends a fact with the process's cause.
+func (pr *Process) Emit(p *sim.Proc, e event.Event) event.Seq {
+	return pr.Sink.Emit(pr.Actor(), p.Cause, e)
+}

@@ -1,0 +1,164 @@
+// Package archtest holds the rules of who may import whom, each with its reason. It has no code of its own.
+package archtest
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+)
+
+const module = "example.com/kubeviz/"
+
+// rule allows a package (or a folder, ending in "/...") to import others of ours.
+type rule struct {
+	who   string
+	may   []string
+	since string // the reason
+}
+
+// vocabulary is what everything above may speak: facts, commands, kinds and time.
+var vocabulary = []string{"engine/event", "engine/command", "engine/kinds", "engine/fault", "engine/clock"}
+
+var rules = []rule{
+	{".", []string{"tui/...", "engine", "engine/...", "presets"}, "main wires flags to the screen, a run, a replay or the list of presets"},
+	{"presets", []string{"engine/scenario"}, "presets are scenarios as data"},
+
+	{"engine/clock", nil, "time knows nobody"},
+	{"engine/fault", nil, "faults are data"},
+	{"engine/kinds", nil, "the table of kinds stands on k8s.io alone"},
+	{"engine/command", nil, "orders are words"},
+	{"engine/event", []string{"engine/fault", "engine/kinds"}, "facts name faults and objects"},
+	{"engine/sim", []string{"engine/clock", "engine/event"}, "a process carries the cause of what it does"},
+	{"engine/simnet", []string{"engine/clock", "engine/sim", "engine/event", "engine/fault"}, "packets travel in simulated time through what is broken"},
+	{"engine/journal", []string{"engine/event", "engine/kinds"}, "records hold facts and objects"},
+	{"engine/world", []string{"engine/event", "engine/fault", "engine/kinds"}, "the fold sees records only"},
+	{"engine/timeline", []string{"engine/world", "engine/journal", "engine/event"}, "a place in a journal and the world there"},
+	{"engine/scenario", []string{"engine/command"}, "steps are commands"},
+	{"engine/headless", []string{"engine", "engine/..."}, "a run without a screen assembles an engine and folds its journal"},
+	{"engine/archtest", nil, "only tests"},
+	{"engine", []string{"engine/...", "components/...", "raftstore", "raftstore/..."}, "the assembly, and only it, wires components, network and store"},
+
+	{"raftstore", []string{"raftstore/..."}, "the store knows nothing of what stands on it"},
+	{"raftstore/...", []string{"raftstore", "raftstore/..."}, "the store knows nothing of what stands on it"},
+
+	{"components/kubeapi", append([]string{"engine/sim", "engine/simnet"}, vocabulary...), "the contract that components meet through"},
+	{"components/kubeapi/...", append([]string{"engine/sim", "engine/simnet", "components/kubeapi", "components/kubeapi/..."}, vocabulary...), "parts of the contract"},
+	{"components/reconcile", append([]string{"engine/sim", "components/kubeapi"}, vocabulary...), "the shape of controllers"},
+	{"components/apiserver", append([]string{"engine/sim", "engine/simnet", "components/kubeapi", "raftstore", "raftstore/mvcc"}, vocabulary...), "the only component that sees the store"},
+	{"components/apiserver/...", append([]string{"engine/sim", "engine/simnet", "engine/journal", "components/kubeapi", "components/apiserver", "components/apiserver/...", "raftstore", "raftstore/..."}, vocabulary...), "its parts, and the harness that tests of components stand on"},
+	{"components/controller", append([]string{"engine/sim", "components/kubeapi", "components/kubeapi/...", "components/reconcile", "components/controller/..."}, vocabulary...), "the controller manager starts the controllers"},
+	{"components/controller/...", append([]string{"engine/sim", "components/kubeapi", "components/kubeapi/...", "components/reconcile", "components/controller/informers", "components/controller/podcondition"}, vocabulary...), "controllers meet through the API; they share informers"},
+	{"components/scheduler", append([]string{"engine/sim", "components/kubeapi", "components/kubeapi/...", "components/scheduler/..."}, vocabulary...), "meets others through the API"},
+	{"components/scheduler/...", append([]string{"engine/sim", "components/kubeapi", "components/scheduler/..."}, vocabulary...), "its parts"},
+	{"components/kubelet", append([]string{"engine/sim", "components/kubeapi", "components/kubeapi/...", "components/kubelet/..."}, vocabulary...), "the only one that touches the runtime"},
+	{"components/kubelet/...", append([]string{"engine/sim", "components/kubelet/..."}, vocabulary...), "the runtime knows no API"},
+	{"components/balancer", append([]string{"engine/sim", "engine/simnet", "components/kubeapi"}, vocabulary...), "stands before the API servers"},
+	{"components/kubectl", append([]string{"engine/sim", "components/kubeapi"}, vocabulary...), "a client like any other"},
+
+	{"tui", append([]string{"tui/...", "engine/world", "engine/journal", "engine/timeline"}, vocabulary...), "the screen sees the fold and gives commands, nothing else"},
+	{"tui/...", append([]string{"tui", "tui/...", "engine/world", "engine/journal", "engine/timeline"}, vocabulary...), "the screen sees the fold and gives commands, nothing else"},
+}
+
+func TestImportsPointDown(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for pkg, imports := range imports(t, root) {
+		r := ruleFor(pkg)
+		if r == nil {
+			t.Errorf("package %s has no rule; add a row that says what it may import and why", pkg)
+			continue
+		}
+		for _, imp := range imports {
+			found++
+			if !allowed(r, imp) {
+				t.Errorf("%s imports %s: not allowed (%s)", pkg, imp, r.since)
+			}
+		}
+	}
+	if found < 20 {
+		t.Fatalf("only %d imports found; the walk is broken", found)
+	}
+}
+
+// ruleFor finds the row of a package: its own, else the longest folder's.
+func ruleFor(pkg string) *rule {
+	var best *rule
+	for i := range rules {
+		r := &rules[i]
+		if r.who == pkg {
+			return r
+		}
+		if dir, ok := strings.CutSuffix(r.who, "/..."); ok && strings.HasPrefix(pkg, dir+"/") && (best == nil || len(r.who) > len(best.who)) {
+			best = r
+		}
+	}
+	return best
+}
+
+func allowed(r *rule, imp string) bool {
+	for _, m := range r.may {
+		if m == imp {
+			return true
+		}
+		if dir, ok := strings.CutSuffix(m, "/..."); ok && strings.HasPrefix(imp, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// imports lists, per package of ours, the packages of ours that its code (not its tests) imports.
+func imports(t *testing.T, root string) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if path != root && (strings.HasPrefix(name, ".") || name == "testdata") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, src, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(rel)
+		out[pkg] = append(out[pkg], nil...)
+		for _, i := range f.Imports {
+			if p, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), module); ok {
+				out[pkg] = append(out[pkg], p)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, imports := range out {
+		sort.Strings(imports)
+	}
+	return out
+}

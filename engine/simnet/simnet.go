@@ -1,0 +1,228 @@
+// Package simnet is the network of the model: hosts, the processes that listen on them, and what happens to packets between them.
+//
+// Every packet asks it: API calls (Call), watches (Stream), raft messages and probes (Verdict). A host that is off is silent: packets to it vanish. A
+// process that is down on a living host refuses. Faults from the active set cut, delay or lose packets on chosen links.
+//
+// Owns: which hosts and processes are up, the fault set, latencies. Imports of ours: engine/fault, engine/sim, engine/event.
+//
+// Goroutines: the loop, except Table, a frozen picture any goroutine may ask. Time: simulated.
+package simnet
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/fault"
+	"example.com/kubeviz/engine/sim"
+)
+
+// Errors of a connection, in the words Go programs print.
+var (
+	// ErrRefused: the host lives, nobody listens.
+	ErrRefused = errors.New("connect: connection refused")
+	// ErrTimeout: no answer came within the time allowed.
+	ErrTimeout = errors.New("i/o timeout")
+	// ErrReset: the peer process ended while the call or stream was open.
+	ErrReset = errors.New("connection reset by peer")
+)
+
+// Addr is a process on a host.
+type Addr struct{ Host, Process string }
+
+func (a Addr) String() string { return a.Host + "/" + a.Process }
+
+// Local latency bounds between two hosts of one site, one way.
+const (
+	latencyMin = 200 * time.Microsecond
+	latencyMax = 600 * time.Microsecond
+)
+
+// Net is the network of one cluster.
+type Net struct {
+	loop      *sim.Loop
+	faults    fault.Set
+	hosts     map[string]bool     // up?
+	listeners map[Addr]*sim.Group // processes that accept connections
+	rng       *rand.Rand
+	changed   []func()
+	table     atomic.Pointer[Table]
+	effects   map[[2]Addr]fault.Effect // memo for the present fault set
+	streams   map[streamer]struct{}
+	order     []streamer // creation order, so that what a change wakes is repeatable
+}
+
+// New makes a network without hosts.
+func New(l *sim.Loop) *Net {
+	n := &Net{
+		loop: l, hosts: map[string]bool{}, listeners: map[Addr]*sim.Group{}, rng: l.Rand("simnet"),
+		effects: map[[2]Addr]fault.Effect{}, streams: map[streamer]struct{}{},
+	}
+	n.publish()
+	return n
+}
+
+// Loop is the loop the network lives on.
+func (n *Net) Loop() *sim.Loop { return n.loop }
+
+// OnChange runs fn after each change of hosts, processes or faults.
+func (n *Net) OnChange(fn func()) { n.changed = append(n.changed, fn) }
+
+// SetHost says whether a machine is on. A machine that goes off takes no process down by itself; the assembly does that.
+func (n *Net) SetHost(host string, up bool) { n.hosts[host] = up; n.change() }
+
+// HostUp reports whether the machine is on.
+func (n *Net) HostUp(host string) bool { return n.hosts[host] }
+
+// Listen says that the process at a accepts connections as long as g lives.
+func (n *Net) Listen(a Addr, g *sim.Group) {
+	n.listeners[a] = g
+	g.OnKill(func() {
+		if n.listeners[a] == g {
+			n.Close(a)
+		}
+	})
+	n.change()
+}
+
+// Close says that nothing listens at a any more; open streams and calls to it are reset.
+func (n *Net) Close(a Addr) {
+	if _, ok := n.listeners[a]; !ok {
+		return
+	}
+	delete(n.listeners, a)
+	n.change()
+}
+
+// Listening reports whether a accepts connections.
+func (n *Net) Listening(a Addr) bool { _, ok := n.listeners[a]; return ok }
+
+// AddFault puts a fault in force under the number of the record that announced it.
+func (n *Net) AddFault(id event.Seq, f fault.Fault) { n.faults.Add(uint64(id), f); n.change() }
+
+// RemoveFaults lifts the faults that drop says yes to and returns them.
+func (n *Net) RemoveFaults(drop func(fault.Active) bool) []fault.Active {
+	gone := n.faults.Remove(drop)
+	if len(gone) > 0 {
+		n.change()
+	}
+	return gone
+}
+
+// Faults lists what is in force.
+func (n *Net) Faults() []fault.Active { return n.faults.Active() }
+
+func (n *Net) change() {
+	clear(n.effects)
+	n.publish()
+	for _, s := range append([]streamer(nil), n.order...) {
+		if _, open := n.streams[s]; open {
+			s.netChanged()
+		}
+	}
+	for _, fn := range n.changed {
+		fn()
+	}
+}
+
+// Verdict is the fate of one packet.
+type Verdict struct {
+	// Drop: it vanishes. Refuse: the host answers that nobody listens.
+	Drop, Refuse bool
+	// Delay until it arrives, simulated.
+	Delay time.Duration
+	// Cause is the record of the fault or of the stop that decides; 0 for a healthy link.
+	Cause event.Seq
+}
+
+// Verdict decides the fate of one packet now. Loss draws from the network's random stream.
+func (n *Net) Verdict(from, to Addr) Verdict {
+	if !n.hosts[from.Host] || !n.hosts[to.Host] {
+		return Verdict{Drop: true}
+	}
+	e := n.effect(from, to)
+	v := Verdict{Delay: n.latency(from, to) + e.Delay, Cause: event.Seq(e.ID)}
+	if e.Cut || (e.Percent > 0 && n.rng.Float64()*100 < e.Percent) {
+		v.Drop = true
+		return v
+	}
+	if _, ok := n.listeners[to]; !ok {
+		v.Refuse = true
+	}
+	return v
+}
+
+// Reachable reports whether packets from one to the other get through in principle: hosts up, link not cut. Listening is not asked.
+func (n *Net) Reachable(from, to Addr) bool {
+	return n.hosts[from.Host] && n.hosts[to.Host] && !n.effect(from, to).Cut
+}
+
+// Silenced finds the fault or machine stop that keeps packets of from away from to: the record to name as cause. 0: none.
+func (n *Net) Silenced(from, to Addr) event.Seq {
+	if e := n.effect(from, to); e.Cut {
+		return event.Seq(e.ID)
+	}
+	return 0
+}
+
+func (n *Net) effect(from, to Addr) fault.Effect {
+	if len(n.faults.Active()) == 0 {
+		return fault.Effect{}
+	}
+	key := [2]Addr{from, to}
+	e, ok := n.effects[key]
+	if !ok {
+		e = fault.Between(n.faults.Active(), from.String(), to.String())
+		n.effects[key] = e
+	}
+	return e
+}
+
+func (n *Net) latency(from, to Addr) time.Duration {
+	if from.Host == to.Host {
+		return 20 * time.Microsecond
+	}
+	return latencyMin + time.Duration(n.rng.Int64N(int64(latencyMax-latencyMin)))
+}
+
+// Table is a frozen picture of the network for goroutines outside the loop. Immutable.
+type Table struct {
+	hosts     map[string]bool
+	listeners map[Addr]bool
+	faults    []fault.Active
+}
+
+func (n *Net) publish() {
+	t := &Table{hosts: make(map[string]bool, len(n.hosts)), listeners: make(map[Addr]bool, len(n.listeners)), faults: n.faults.Active()}
+	for h, up := range n.hosts {
+		t.hosts[h] = up
+	}
+	for a := range n.listeners {
+		t.listeners[a] = true
+	}
+	n.table.Store(t)
+}
+
+// Table returns the picture of this moment. Any goroutine.
+func (n *Net) Table() *Table { return n.table.Load() }
+
+// Verdict is Net.Verdict for outside goroutines; chance is a number in [0,1) that decides loss.
+func (t *Table) Verdict(from, to Addr, chance float64) Verdict {
+	if !t.hosts[from.Host] || !t.hosts[to.Host] {
+		return Verdict{Drop: true}
+	}
+	var e fault.Effect
+	if len(t.faults) > 0 {
+		e = fault.Between(t.faults, from.String(), to.String())
+	}
+	v := Verdict{Delay: e.Delay, Cause: event.Seq(e.ID)}
+	switch {
+	case e.Cut || chance*100 < e.Percent:
+		v.Drop = true
+	case !t.listeners[to]:
+		v.Refuse = true
+	}
+	return v
+}

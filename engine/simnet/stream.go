@@ -1,0 +1,141 @@
+package simnet
+
+import (
+	"time"
+
+	"example.com/kubeviz/engine/clock"
+	"example.com/kubeviz/engine/sim"
+)
+
+// Keep-alive of HTTP/2 connections as Kubernetes clients set it: a ping after 30 s of silence, 15 s for its answer
+// (apimachinery pkg/util/net: HTTP2_READ_IDLE_TIMEOUT_SECONDS, HTTP2_PING_TIMEOUT_SECONDS). A dead link is noticed after their sum.
+const keepAlive = 45 * time.Second
+
+// Stream carries values from a server process to a client process in order, as one open HTTP/2 stream does: while the link is cut, values wait at the
+// sender (the transport retransmits); when it heals within the keep-alive they arrive, otherwise the client's end breaks with ErrTimeout.
+type Stream[T any] struct {
+	net            *Net
+	server, client Addr
+	via            *Addr      // a proxy on the way
+	group          *sim.Group // of the server
+	sending        []T
+	arrived        sim.Queue[T]
+	err            error
+	onClose        []func()
+	flush          *clock.Timer
+	broken         *clock.Timer // running while the link is unusable
+}
+
+// Open makes a stream from the process at server (in group g) to the one at client, through the proxy via unless that is nil.
+// The caller has made the connection by a Call.
+func Open[T any](n *Net, server, client Addr, via *Addr, g *sim.Group) *Stream[T] {
+	s := &Stream[T]{net: n, server: server, client: client, via: via, group: g}
+	n.open(s)
+	s.netChanged()
+	return s
+}
+
+// Send gives v to the network. On a closed stream nothing happens.
+func (s *Stream[T]) Send(v T) {
+	if s.err != nil {
+		return
+	}
+	s.sending = append(s.sending, v)
+	s.schedule()
+}
+
+// Waiting counts values that the client has not taken in yet.
+func (s *Stream[T]) Waiting() int { return len(s.sending) + s.arrived.Len() }
+
+// Recv parks p until a value arrives; the error that ended the stream comes after the last value.
+func (s *Stream[T]) Recv(p *sim.Proc) (T, error) { return s.RecvFor(p, -1) }
+
+// RecvFor is Recv with a limit of simulated time; ErrTimeout when it passes (the stream stays open).
+func (s *Stream[T]) RecvFor(p *sim.Proc, d time.Duration) (T, error) {
+	v, ok := s.arrived.GetFor(p, d)
+	if ok {
+		return v, nil
+	}
+	if s.err != nil {
+		return v, s.err
+	}
+	return v, ErrTimeout
+}
+
+// Close ends the stream from either side; the client sees err.
+func (s *Stream[T]) Close(err error) {
+	if s.err != nil {
+		return
+	}
+	s.err = err
+	s.net.closed(s)
+	s.flush.Stop()
+	s.broken.Stop()
+	s.arrived.Close()
+	for _, fn := range s.onClose {
+		fn()
+	}
+	s.onClose = nil
+}
+
+// Closed reports whether the stream has ended.
+func (s *Stream[T]) Closed() bool { return s.err != nil }
+
+// OnClose runs fn when the stream ends, for whatever reason.
+func (s *Stream[T]) OnClose(fn func()) {
+	if s.err != nil {
+		fn()
+		return
+	}
+	s.onClose = append(s.onClose, fn)
+}
+
+func (s *Stream[T]) over() bool { return s.err != nil }
+
+// netChanged looks at the link anew: a dead server process resets, a dead link starts the keep-alive, a healed one flushes.
+func (s *Stream[T]) netChanged() {
+	hosts := s.net.hosts
+	switch {
+	case s.group.Dead() && hosts[s.server.Host] && s.usable():
+		s.Close(ErrReset)
+	case s.group.Dead() || !s.usable():
+		if s.broken == nil {
+			s.broken = s.net.loop.After(keepAlive, func() { s.Close(ErrTimeout) })
+		}
+	default:
+		s.broken.Stop()
+		s.broken = nil
+		s.schedule()
+	}
+}
+
+func (s *Stream[T]) usable() bool {
+	if s.via != nil {
+		n, v := s.net, *s.via
+		return n.Listening(v) && n.Reachable(s.server, v) && n.Reachable(v, s.client) && n.Reachable(s.client, v) && n.Reachable(v, s.server)
+	}
+	return s.net.Reachable(s.server, s.client) && s.net.Reachable(s.client, s.server)
+}
+
+// schedule delivers what waits after one latency; values sent meanwhile travel along.
+func (s *Stream[T]) schedule() {
+	if s.flush != nil || len(s.sending) == 0 || s.broken != nil {
+		return
+	}
+	v := s.net.Verdict(s.server, s.client)
+	delay := v.Delay
+	if v.Drop { // lost, not cut: the transport sends it again
+		delay += retransmitMin
+	}
+	s.flush = s.net.loop.After(delay, func() {
+		s.flush = nil
+		if s.broken != nil || s.err != nil {
+			return
+		}
+		for _, v := range s.sending {
+			s.arrived.Put(v)
+		}
+		clear(s.sending)
+		s.sending = s.sending[:0]
+	})
+}

@@ -1,0 +1,113 @@
+// Package mvcc is the state machine of the store: a revisioned key-value map in etcd's sense, pure. It knows no raft, no clock, no
+// goroutine and no randomness; the same operations in the same order give the same state and the same answers.
+//
+// Imports of ours: none. Goroutines: one writer; Snapshot gives a frozen view that any goroutine may read beside the writer.
+// Time: none.
+package mvcc
+
+import "errors"
+
+var (
+	// ErrCompacted: the revision asked for was compacted away. As in etcd a range at the compacted revision itself still works; its events are gone.
+	ErrCompacted = errors.New("required revision has been compacted")
+	// ErrFutureRev: the revision asked for does not exist yet.
+	ErrFutureRev = errors.New("required revision is a future revision")
+	// ErrRestored ends watches: the state was replaced by a snapshot, so a client must list again.
+	ErrRestored = errors.New("state was replaced by a snapshot")
+)
+
+// KV is a key at one revision. Immutable once handed out; Value is shared, never written to.
+type KV struct {
+	Key   string
+	Value []byte
+	// CreateRevision is the revision that created the key, ModRevision the last that changed it; Version counts changes since creation, from 1.
+	CreateRevision, ModRevision, Version int64
+}
+
+// Event is one change of one key.
+type Event struct {
+	Deleted bool
+	// KV after the change; for a deletion only Key and ModRevision (the revision of the deletion).
+	KV KV
+	// Prev is the value before; nil when the key did not exist.
+	Prev *KV
+}
+
+// Target says which number of a key a Compare looks at.
+type Target uint8
+
+const (
+	ModRevision Target = iota
+	CreateRevision
+	Version
+)
+
+// Compare holds when the key's number equals Value. A key that does not exist has zero for each.
+type Compare struct {
+	Key    string
+	Target Target
+	Value  int64
+}
+
+// Op is a put (Delete false) or a deletion.
+type Op struct {
+	Delete bool
+	Key    string
+	Value  []byte
+}
+
+// Txn applies Then if all of If hold. A Txn that changes nothing takes no revision. Up to one operation per key.
+type Txn struct {
+	// ID names the request: the same non-empty ID applied twice changes the state once and gives the same answer (kept for the last 10,000).
+	ID string
+	If []Compare
+	// Then and Else are the operations.
+	Then, Else []Op
+	// Read lists keys whose present values are returned when the compares failed (etcd's Else get).
+	Read []string
+	// Tag is opaque to the store; it comes back with the change, so that a watcher can tell which request made it.
+	Tag uint64
+}
+
+// TxnResult is the answer of the state machine.
+type TxnResult struct {
+	Succeeded bool
+	// Revision is the store's revision after the transaction.
+	Revision int64
+	// Changed tells whether the transaction took a revision.
+	Changed bool
+	// Read holds the keys asked for in Txn.Read that exist, when Succeeded is false.
+	Read []KV
+}
+
+// Range asks for keys. End empty: the one key; otherwise Key <= k < End. PrefixEnd gives the End of a prefix.
+type Range struct {
+	Key, End string
+	// Revision to read at; 0 means the present.
+	Revision int64
+	// Limit of keys returned; 0 means all. Count is always the whole number.
+	Limit     int
+	KeysOnly  bool
+	CountOnly bool
+}
+
+// RangeResult answers a Range.
+type RangeResult struct {
+	KVs []KV
+	// More tells that Limit cut the answer.
+	More     bool
+	Count    int
+	Revision int64 // the store's revision when it was read
+}
+
+// PrefixEnd is the smallest key after all keys that start with prefix.
+func PrefixEnd(prefix string) string {
+	b := []byte(prefix)
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i] < 0xff {
+			b[i]++
+			return string(b[:i+1])
+		}
+	}
+	return "\xff\xff"
+}
