@@ -60,6 +60,7 @@ func (d *Dialer) Connected() string {
 
 // Do carries a request there and its answer back.
 func (d *Dialer) Do(p *sim.Proc, r *Request) (*Response, error) {
+	r.From = d.From
 	ep, err := d.connect(p)
 	if err != nil {
 		return nil, err
@@ -73,6 +74,7 @@ func (d *Dialer) Do(p *sim.Proc, r *Request) (*Response, error) {
 
 // Watch opens a watch; its stream ends by itself when the connection breaks.
 func (d *Dialer) Watch(p *sim.Proc, r *Request) (*WatchStream, error) {
+	r.From = d.From
 	ep, err := d.connect(p)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,225 @@
+package apiserver
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/sim"
+	"example.com/kubeviz/raftstore/mvcc"
+)
+
+// attributes are what admission sees of a request. obj is nil for deletions, old for creations.
+type attributes struct {
+	server *Server
+	proc   *sim.Proc
+	rq     *request
+	obj    kinds.Object
+	old    kinds.Object
+}
+
+func (a *attributes) creates() bool { return a.old == nil && a.rq.Subresource == "" }
+
+func (a *attributes) forbid(format string, args ...any) error {
+	name := a.rq.Name
+	if a.obj != nil {
+		name = a.obj.GetName()
+	}
+	return apierrors.NewForbidden(a.rq.Kind.GR(), name, fmt.Errorf(format, args...))
+}
+
+// plugin is one admission plugin: it changes objects, or refuses them.
+type plugin func(a *attributes) error
+
+// The plugins of this model, in Kubernetes' order (fidelity API-4). NamespaceLifecycle and NodeRestriction refuse in both passes in Kubernetes; the first is enough.
+var (
+	mutating   = []plugin{namespaceLifecycle, taintNewNodes, priority, defaultTolerationSeconds}
+	validating = []plugin{nodeRestriction}
+)
+
+func (s *Server) mutate(a *attributes) error   { return run(mutating, a) }
+func (s *Server) validate(a *attributes) error { return run(validating, a) }
+
+func run(plugins []plugin, a *attributes) error {
+	for _, pl := range plugins {
+		if err := pl(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// namespaceLifecycle lets objects be made only in namespaces that exist and are not going away.
+func namespaceLifecycle(a *attributes) error {
+	if !a.creates() || !a.rq.Kind.Namespaced {
+		return nil
+	}
+	name := a.obj.GetNamespace()
+	ns, err := a.server.namespace(a.proc, a.rq, name)
+	if err != nil {
+		return err
+	}
+	if ns.DeletionTimestamp == nil && ns.Status.Phase != corev1.NamespaceTerminating {
+		return nil
+	}
+	refused := apierrors.NewForbidden(a.rq.Kind.GR(), a.obj.GetName(), fmt.Errorf("unable to create new content in namespace %s because it is being terminated", name))
+	refused.ErrStatus.Details.Causes = append(refused.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause,
+		Message: fmt.Sprintf("namespace %s is being terminated", name), Field: "metadata.namespace"})
+	return refused
+}
+
+// namespace finds a namespace in the cache, or in the store where the cache has not seen it yet.
+func (s *Server) namespace(p *sim.Proc, rq *request, name string) (*corev1.Namespace, error) {
+	key := kinds.Namespaces.Key("", name)
+	if obj, ok := s.cache.kinds[kinds.Namespaces].items.Get(key); ok {
+		return obj.(*corev1.Namespace), nil
+	}
+	res, err := s.door.read(p, mvcc.Range{Key: key}, rq.deadline)
+	if err != nil {
+		return nil, err
+	}
+	if len(res.KVs) == 0 {
+		return nil, notFound(kinds.Namespaces, name)
+	}
+	obj, err := s.codec.Decode(&res.KVs[0])
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return obj.(*corev1.Namespace), nil
+}
+
+// taintNewNodes keeps pods off a node until the node lifecycle controller has seen it ready (TaintNodesByCondition).
+func taintNewNodes(a *attributes) error {
+	node, ok := a.obj.(*corev1.Node)
+	if !ok || !a.creates() {
+		return nil
+	}
+	taint := corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
+	if !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) }) {
+		node.Spec.Taints = append(node.Spec.Taints, taint)
+	}
+	return nil
+}
+
+// systemClasses are the priority classes every cluster has.
+var systemClasses = map[string]int32{"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
+
+// priority turns the name of a priority class into its number.
+func priority(a *attributes) error {
+	pod, ok := a.obj.(*corev1.Pod)
+	if !ok || a.rq.Subresource != "" {
+		return nil
+	}
+	if old, ok := a.old.(*corev1.Pod); ok {
+		if pod.Spec.Priority == nil {
+			pod.Spec.Priority = old.Spec.Priority
+		}
+		if pod.Spec.PreemptionPolicy == nil {
+			pod.Spec.PreemptionPolicy = old.Spec.PreemptionPolicy
+		}
+		return nil
+	}
+	value := int32(0)
+	if name := pod.Spec.PriorityClassName; name != "" {
+		if value, ok = systemClasses[name]; !ok {
+			return a.forbid("no PriorityClass with name %s was found", name)
+		}
+	}
+	policy := corev1.PreemptLowerPriority
+	if pod.Spec.Priority != nil && *pod.Spec.Priority != value {
+		return a.forbid("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", *pod.Spec.Priority, value)
+	}
+	pod.Spec.Priority = &value
+	if pod.Spec.PreemptionPolicy == nil {
+		pod.Spec.PreemptionPolicy = &policy
+	}
+	return nil
+}
+
+// notReadySeconds is how long pods stay on a node that is not ready or not reachable, unless they say otherwise.
+const notReadySeconds int64 = 300
+
+// defaultTolerationSeconds adds the two tolerations behind "evicted after five minutes".
+func defaultTolerationSeconds(a *attributes) error {
+	pod, ok := a.obj.(*corev1.Pod)
+	if !ok || !a.creates() {
+		return nil
+	}
+	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
+		tolerated := slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
+			return (t.Key == key || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "")
+		})
+		if !tolerated {
+			seconds := notReadySeconds
+			pod.Spec.Tolerations = append(pod.Spec.Tolerations,
+				corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds})
+		}
+	}
+	return nil
+}
+
+// nodeRestriction keeps a kubelet to its own node and the pods on it (k/k plugin/pkg/admission/noderestriction).
+func nodeRestriction(a *attributes) error {
+	node, ok := nodeName(a.rq.user)
+	if !ok {
+		return nil
+	}
+	switch a.rq.Kind {
+	case kinds.Nodes:
+		name := a.rq.Name
+		if a.obj != nil {
+			name = a.obj.GetName()
+		}
+		if name != node {
+			return a.forbid("node %q is not allowed to modify node %q", node, name)
+		}
+		if n, ok := a.obj.(*corev1.Node); ok && a.old != nil && a.rq.Subresource == "" {
+			if !sameTaints(n.Spec.Taints, a.old.(*corev1.Node).Spec.Taints) {
+				return a.forbid("node %q is not allowed to modify taints", node)
+			}
+		}
+	case kinds.Pods:
+		return restrictPods(a, node)
+	case kinds.Leases:
+		if a.obj != nil && (a.obj.GetNamespace() != leaseNamespace || a.obj.GetName() != node) {
+			return a.forbid("can only access node lease with the same name as the requesting node")
+		}
+	}
+	return nil
+}
+
+func restrictPods(a *attributes, node string) error {
+	switch {
+	case a.rq.Verb == kubeapi.Delete:
+		if pod := a.old.(*corev1.Pod); pod.Spec.NodeName != node {
+			return a.forbid("node %q can only delete pods with spec.nodeName set to itself", node)
+		}
+	case a.creates():
+		pod := a.obj.(*corev1.Pod)
+		if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; !mirror {
+			return a.forbid("pod does not have %q annotation, node %q can only create mirror pods", corev1.MirrorPodAnnotationKey, node)
+		}
+		if pod.Spec.NodeName != node {
+			return a.forbid("node %q can only create pods with spec.nodeName set to itself", node)
+		}
+		for _, o := range pod.OwnerReferences {
+			if len(pod.OwnerReferences) > 1 || o.Kind != "Node" || o.Name != node {
+				return a.forbid("node %q can only create pods with an owner reference set to itself", node)
+			}
+		}
+	case a.rq.Subresource == "status":
+		if pod := a.old.(*corev1.Pod); pod.Spec.NodeName != node {
+			return a.forbid("node %q can only update pod status for pods with spec.nodeName set to itself", node)
+		}
+	}
+	return nil
+}
+
+func sameTaints(a, b []corev1.Taint) bool {
+	return slices.EqualFunc(a, b, func(x, y corev1.Taint) bool { return x.Key == y.Key && x.Value == y.Value && x.Effect == y.Effect })
+}

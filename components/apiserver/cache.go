@@ -1,0 +1,264 @@
+package apiserver
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/btree"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/sim"
+	"example.com/kubeviz/raftstore"
+	"example.com/kubeviz/raftstore/mvcc"
+)
+
+// registryPrefix is where all objects live in the store.
+const registryPrefix = "/registry/"
+
+// History kept per kind (API-14): at least historyAge, and never fewer than historyMin changes, never more than historyMax.
+const (
+	historyAge = 75 * time.Second
+	historyMin = 100
+	historyMax = 102400
+)
+
+// Back-off before the cache turns to the store again.
+const refillRetry = time.Second
+
+// cache is a server's picture of the whole registry, fed by one watch on its member of the store. It answers lists and carries all watches.
+type cache struct {
+	server   *Server
+	kinds    map[*kinds.Kind]*kindCache
+	order    []*kindCache
+	revision int64
+	synced   bool
+	moved    sim.Cond // revision or synced changed
+	ended    sim.Queue[error]
+	feeding  int // number of the present watch; deliveries of earlier ones are dropped
+
+	nextWatcher uint64
+	minutes     [bookmarkBuckets]btree.Map[uint64, *watcher]
+}
+
+// kindCache holds one kind.
+type kindCache struct {
+	res   *Resource
+	items btree.Map[string, kinds.Object]
+	// history of changes, oldest first, after revision floor.
+	history []transition
+	floor   int64
+
+	watchers btree.Map[uint64, *watcher]                        // those no index serves
+	indexed  map[string]map[string]*btree.Map[uint64, *watcher] // field, value
+}
+
+// transition is one change of one object.
+type transition struct {
+	key      string
+	revision int64
+	at       time.Time
+	now      kinds.Object // for a deletion the last state
+	before   kinds.Object // nil for a creation
+	deleted  bool
+}
+
+func newCache(s *Server) *cache {
+	c := &cache{server: s, kinds: map[*kinds.Kind]*kindCache{}}
+	for _, k := range kinds.All() {
+		kc := &kindCache{res: s.resources[k], indexed: map[string]map[string]*btree.Map[uint64, *watcher]{}}
+		if kc.res == nil {
+			continue
+		}
+		for _, f := range append([]string{"metadata.name"}, kc.res.Index...) {
+			kc.indexed[f] = map[string]*btree.Map[uint64, *watcher]{}
+		}
+		c.kinds[k] = kc
+		c.order = append(c.order, kc)
+	}
+	return c
+}
+
+// run keeps the picture: a list, then a watch, resumed where it broke off, begun anew when that is not possible.
+func (c *cache) run(p *sim.Proc) {
+	for {
+		if !c.synced && !c.fill(p) {
+			p.Sleep(refillRetry)
+			continue
+		}
+		err := c.follow(p)
+		if errors.Is(err, raftstore.ErrStopped) || errors.Is(err, raftstore.ErrNoLeader) {
+			// The member is away. Clients' watches stay open and silent; when it is back, its watch goes on from where this one ended (API-16).
+			p.Sleep(refillRetry)
+			continue
+		}
+		c.synced = false
+		c.endAll(apierrors.NewResourceExpired("The resourceVersion for the provided watch is too old."))
+	}
+}
+
+// fill reads everything, as of one revision.
+func (c *cache) fill(p *sim.Proc) bool {
+	s := c.server
+	res, err := s.door.read(p, mvcc.Range{Key: registryPrefix, End: mvcc.PrefixEnd(registryPrefix)}, p.Now().Add(requestTimeout))
+	if err != nil {
+		return false
+	}
+	for _, kc := range c.order {
+		kc.items.Clear()
+		kc.history, kc.floor = nil, res.Revision
+	}
+	for i := range res.KVs {
+		kv := &res.KVs[i]
+		k, ok := kinds.ForKey(kv.Key)
+		if !ok || c.kinds[k] == nil {
+			continue
+		}
+		obj, err := s.codec.Decode(kv)
+		if err != nil {
+			continue // an object nobody can read is not served; writes to it say why
+		}
+		c.kinds[k].items.Set(kv.Key, obj)
+	}
+	s.expiry.reset(c.kinds[kinds.Events])
+	c.revision, c.synced = res.Revision, true
+	c.moved.Broadcast()
+	return true
+}
+
+// follow watches the member from the picture's revision on until that ends.
+func (c *cache) follow(p *sim.Proc) error {
+	s := c.server
+	c.feeding++
+	mine := c.feeding
+	cancel := s.cfg.Store.Watch(raftstore.WatchRequest{Prefix: registryPrefix, From: c.revision + 1}, func(b raftstore.WatchBatch) {
+		s.proc.Loop.Post(func() {
+			if c.feeding == mine && !s.proc.Group.Dead() {
+				c.feed(b)
+			}
+		})
+	})
+	defer cancel()
+	err, _ := c.ended.Get(p)
+	c.feeding++ // what is still on its way belongs to the watch that ended
+	return err
+}
+
+// feed takes a delivery of the store's watch in.
+func (c *cache) feed(b raftstore.WatchBatch) {
+	if b.Err != nil {
+		c.ended.Put(b.Err)
+		return
+	}
+	for i := range b.Events {
+		c.take(&b.Events[i])
+	}
+	if b.Revision > c.revision {
+		c.revision = b.Revision
+	}
+	c.moved.Broadcast()
+}
+
+func (c *cache) take(e *mvcc.Event) {
+	s := c.server
+	k, ok := kinds.ForKey(e.KV.Key)
+	if !ok || c.kinds[k] == nil {
+		return
+	}
+	now, before, err := s.codec.DecodeEvent(e)
+	if err != nil {
+		return
+	}
+	kc := c.kinds[k]
+	ch := transition{key: e.KV.Key, revision: e.KV.ModRevision, at: s.proc.Loop.Now(), now: now, before: before, deleted: e.Deleted}
+	if e.Deleted {
+		kc.items.Delete(ch.key)
+	} else {
+		kc.items.Set(ch.key, now)
+		if k == kinds.Events {
+			s.expiry.add(ch.key, now, ch.at)
+		}
+	}
+	c.revision = max(c.revision, ch.revision)
+	kc.remember(ch)
+	kc.deliver(c, &ch)
+}
+
+// remember keeps a change for watches that begin in the past, and drops what is too old.
+func (kc *kindCache) remember(ch transition) {
+	kc.history = append(kc.history, ch)
+	drop := 0
+	for n := len(kc.history); n-drop > historyMin && (n-drop > historyMax || ch.at.Sub(kc.history[drop].at) > historyAge); drop++ {
+	}
+	// Dropping in large steps keeps this constant on average.
+	if drop > 0 && (drop >= len(kc.history)/2 || len(kc.history) > historyMax) {
+		kc.floor = kc.history[drop-1].revision
+		kc.history = append([]transition(nil), kc.history[drop:]...)
+	}
+}
+
+// reach waits until the cache has version rv; 0 asks for nothing.
+func (c *cache) reach(p *sim.Proc, rv int64) error {
+	if !c.synced {
+		return reinitializing()
+	}
+	if !c.waitFor(p, rv) {
+		return tooLargeVersion(rv, c.revision)
+	}
+	return nil
+}
+
+// waitFor parks until the cache has reached revision; false when that takes too long.
+func (c *cache) waitFor(p *sim.Proc, revision int64) bool {
+	deadline := p.Now().Add(freshWait)
+	for c.revision < revision {
+		left := deadline.Sub(p.Now())
+		if left <= 0 || (!c.moved.WaitFor(p, left) && c.revision < revision) {
+			return false
+		}
+	}
+	return true
+}
+
+// list answers from the picture, which is at c.revision.
+func (c *cache) list(rq *request, limit int) *kubeapi.Response {
+	kc := c.kinds[rq.Kind]
+	prefix := rq.Kind.Key(rq.Namespace, "")
+	out := &kubeapi.Response{ResourceVersion: strconv.FormatInt(c.revision, 10)}
+	all := prefix == rq.Kind.Prefix
+	if all && rq.Labels == nil && rq.Fields == nil {
+		out.Items = make([]kinds.Object, 0, kc.items.Len())
+	}
+	if name, ok := exactField(rq.Request, "metadata.name"); ok && (rq.Namespace != "" || !rq.Kind.Namespaced) {
+		if obj, ok := kc.items.Get(rq.Kind.Key(rq.Namespace, name)); ok && rq.matches(obj) {
+			out.Items = append(out.Items, obj)
+		}
+		return out
+	}
+	kc.items.Ascend(prefix, func(key string, obj kinds.Object) bool {
+		if !all && !strings.HasPrefix(key, prefix) {
+			return false
+		}
+		if !rq.matches(obj) {
+			return true
+		}
+		if limit > 0 && len(out.Items) == limit {
+			out.Continue = page{V: "meta.k8s.io/v1", RV: c.revision, Start: strings.TrimPrefix(key, prefix)}.encode()
+			return false
+		}
+		out.Items = append(out.Items, obj)
+		return true
+	})
+	return out
+}
+
+// exactField is the one value that the request's field selector asks of a field, if it does.
+func exactField(rq *kubeapi.Request, name string) (string, bool) {
+	if rq.Fields == nil {
+		return "", false
+	}
+	return rq.Fields.RequiresExactMatch(name)
+}

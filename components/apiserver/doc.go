@@ -1,0 +1,15 @@
+// Package apiserver is the API server: the request pipeline, the description of each kind (Resource), the watch cache, and what every server does beside requests
+// (compaction, expiry of Events, health).
+//
+// A request passes authentication → authorization → mutating admission → validation → validating admission → store. Each stage is timed into its RequestDone.
+// Reads come from the server's watch cache or, where they must be fresh, from its own member of the store. Writes are compare-and-swap transactions.
+//
+// One Resource per kind, one file per kind (kind_*.go), says what users may leave out, what is refused, what an update may change and what can be selected; nothing
+// else in the package knows a kind, except admission.
+//
+// Not here yet: ServiceAccount objects (so pods get no token volume), managed fields and server-side apply, quota, priority and fairness.
+//
+// Owns: Server, Codec, Announcer, Resource. Imports of ours: components/kubeapi, raftstore, engine/sim, engine/simnet, engine/event, engine/kinds.
+//
+// Goroutines: the loop. The store answers from outside; its callbacks only post to the loop. Time: simulated.
+package apiserver

@@ -1,0 +1,241 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/sim"
+	"example.com/kubeviz/engine/simnet"
+)
+
+// Stages of the pipeline, in order (fidelity API-1).
+const (
+	stageAuthn      = "authentication"
+	stageAuthz      = "authorization"
+	stageMutate     = "mutating admission"
+	stageValidate   = "validation"
+	stageAdmit      = "validating admission"
+	stageStore      = "store"
+	anonymous       = "system:anonymous"
+	unauthenticated = "system:unauthenticated"
+)
+
+// request is one request on its way through the pipeline.
+type request struct {
+	*kubeapi.Request
+	res      *Resource
+	user     kubeapi.User
+	key      string // in the store; empty for lists and for creations before the name is made
+	deadline time.Time
+	record   event.Seq // RequestReceived; 0 when untraced
+	tag      uint64    // what the store's change is to name as its cause
+
+	stages []event.Stage
+	began  time.Time // of the present stage
+	stage  string
+	now    func() time.Time
+}
+
+// enter ends the present stage and begins another; a stage entered again adds to its time.
+func (rq *request) enter(stage string) {
+	rq.leave("")
+	rq.stage, rq.began = stage, rq.now()
+}
+
+func (rq *request) leave(note string) {
+	if rq.stage == "" {
+		return
+	}
+	took := rq.now().Sub(rq.began)
+	i := slices.IndexFunc(rq.stages, func(s event.Stage) bool { return s.Stage == rq.stage })
+	if i < 0 {
+		i = len(rq.stages)
+		rq.stages = append(rq.stages, event.Stage{Stage: rq.stage})
+	}
+	rq.stages[i].Took += took
+	if note != "" {
+		rq.stages[i].Note = note
+	}
+	rq.stage = ""
+}
+
+// Serve answers everything but watches.
+func (s *Server) Serve(p *sim.Proc, r *kubeapi.Request) *kubeapi.Response {
+	rq := s.receive(p, r)
+	resp, err := s.handle(p, rq)
+	return s.answer(rq, resp, err)
+}
+
+// receive takes a request in. What writes is journalled before any work, so that the work can name the record as its cause.
+func (s *Server) receive(p *sim.Proc, r *kubeapi.Request) *request {
+	rq := &request{Request: r, user: r.User, now: s.proc.Loop.Now, deadline: p.Now().Add(requestTimeout), tag: uint64(r.Cause)}
+	if r.Timeout > 0 && r.Timeout < requestTimeout {
+		rq.deadline = p.Now().Add(r.Timeout) // the client will have hung up, which ends the work on its request
+	}
+	if rq.user.Name == "" {
+		rq.user = kubeapi.User{Name: anonymous, Groups: []string{unauthenticated}}
+	}
+	if s.traced(r) {
+		rq.record = s.emit(r.Cause, event.RequestReceived{Server: s.proc.Addr.Host, Verb: string(r.Verb), Resource: r.Kind.String(), Subresource: r.Subresource,
+			Namespace: r.Namespace, ObjectName: r.Name, User: rq.user.Name})
+		rq.tag = uint64(rq.record)
+		p.Cause = rq.record
+	}
+	return rq
+}
+
+// traced tells requests that are journalled one by one: all that write, but for renewals of Leases.
+func (s *Server) traced(r *kubeapi.Request) bool {
+	switch r.Verb {
+	case kubeapi.Get, kubeapi.List, kubeapi.Watch:
+		return false
+	case kubeapi.Update:
+		if l, ok := r.Object.(*coordinationv1.Lease); ok {
+			return !s.renewal(l)
+		}
+	}
+	return true
+}
+
+// renewal reports that a Lease stays with its holder.
+func (s *Server) renewal(l *coordinationv1.Lease) bool {
+	obj, ok := s.cache.kinds[kinds.Leases].items.Get(kinds.Leases.Key(l.Namespace, l.Name))
+	if !ok || l.Spec.HolderIdentity == nil {
+		return false
+	}
+	have := obj.(*coordinationv1.Lease).Spec.HolderIdentity
+	return have != nil && *have == *l.Spec.HolderIdentity
+}
+
+// answer ends a request: counted always, journalled when it was traced or failed.
+func (s *Server) answer(rq *request, resp *kubeapi.Response, err error) *kubeapi.Response {
+	if resp == nil {
+		resp = &kubeapi.Response{}
+	}
+	resp.Err, resp.Record = err, rq.record
+	done := event.RequestDone{Code: http.StatusOK}
+	if rq.Verb == kubeapi.Create && err == nil {
+		done.Code = http.StatusCreated
+	}
+	if err != nil {
+		st := statusOf(err)
+		done.Code, done.Reason, done.Message = int(st.Code), string(st.Reason), st.Message
+		rq.leave(st.Message)
+	} else {
+		rq.leave("")
+	}
+	s.tally.total++
+	s.tally.byCode[done.Code]++
+	if rq.record == 0 && err == nil {
+		return resp
+	}
+	done.Server, done.Verb, done.Resource, done.Subresource = s.proc.Addr.Host, string(rq.Verb), rq.Kind.String(), rq.Subresource
+	done.Namespace, done.ObjectName, done.User, done.Stages = rq.Namespace, rq.Name, rq.user.Name, rq.stages
+	if err == nil && resp.ResourceVersion != "" {
+		done.Revision = parseRevision(resp.ResourceVersion)
+	}
+	cause := rq.record
+	if cause == 0 {
+		cause = rq.Cause
+	}
+	s.emit(cause, done)
+	return resp
+}
+
+// admitted runs the stages every request passes: who asks, and may they.
+func (s *Server) admitted(rq *request) error {
+	rq.enter(stageAuthn)
+	rq.res = s.resources[rq.Kind]
+	if rq.res == nil || (rq.Subresource != "" && !slices.Contains(rq.Kind.Subresources, rq.Subresource)) {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
+			Details: &metav1.StatusDetails{}, Message: "the server could not find the requested resource"}}
+	}
+	rq.enter(stageAuthz)
+	if err := s.authorize(rq); err != nil {
+		return err
+	}
+	rq.leave("")
+	return nil
+}
+
+func (s *Server) handle(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
+	if err := s.admitted(rq); err != nil {
+		return nil, err
+	}
+	if rq.Kind.Namespaced && rq.Namespace == "" && rq.Verb != kubeapi.List {
+		return nil, apierrors.NewBadRequest("namespace is required")
+	}
+	if rq.Name != "" {
+		rq.key = rq.Kind.Key(rq.Namespace, rq.Name)
+	}
+	if rq.Subresource == "scale" {
+		return s.scale(p, rq)
+	}
+	if err := rq.checkObject(); err != nil {
+		return nil, err
+	}
+	switch rq.Verb {
+	case kubeapi.Get:
+		return s.get(p, rq)
+	case kubeapi.List:
+		return s.list(p, rq)
+	case kubeapi.Create:
+		if rq.Subresource == "binding" {
+			return s.bind(p, rq)
+		}
+		if rq.Subresource == "" {
+			return s.create(p, rq)
+		}
+	case kubeapi.Update:
+		return s.replace(p, rq)
+	case kubeapi.Patch:
+		return s.patch(p, rq)
+	case kubeapi.Delete:
+		if rq.Subresource == "" {
+			return s.delete(p, rq)
+		}
+	}
+	return nil, apierrors.NewMethodNotSupported(rq.Kind.GR(), string(rq.Verb))
+}
+
+// Watch opens a watch towards r.From.
+func (s *Server) Watch(p *sim.Proc, r *kubeapi.Request, via *simnet.Addr) (*kubeapi.WatchStream, error) {
+	rq := s.receive(p, r)
+	err := s.admitted(rq)
+	var stream *kubeapi.WatchStream
+	if err == nil {
+		stream, err = s.cache.watch(p, rq, via)
+	}
+	s.answer(rq, nil, err)
+	return stream, err
+}
+
+func written(obj kinds.Object) *kubeapi.Response {
+	return &kubeapi.Response{Object: obj, ResourceVersion: obj.GetResourceVersion()}
+}
+
+// newUID makes a random (version 4) UID from the server's stream.
+func (s *Server) newUID() string {
+	a, b := s.rng.Uint64(), s.rng.Uint64()
+	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", uint32(a>>32), uint16(a>>16), a&0xfff, 0x8000|b>>50, b&0xffffffffffff)
+}
+
+// suffixLetters are those of generated names: no vowels, so that no words appear (am pkg/util/rand).
+const suffixLetters = "bcdfghjklmnpqrstvwxz2456789"
+
+func (s *Server) nameSuffix() string {
+	b := make([]byte, 5)
+	for i := range b {
+		b[i] = suffixLetters[s.rng.IntN(len(suffixLetters))]
+	}
+	return string(b)
+}

@@ -1,0 +1,155 @@
+package apiserver
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/sim"
+	"example.com/kubeviz/raftstore"
+	"example.com/kubeviz/raftstore/mvcc"
+)
+
+// Config of one API server.
+type Config struct {
+	// Proc is the program; its Client is not used.
+	Proc *kubeapi.Process
+	// Store is the member of the store on the same machine.
+	Store raftstore.Store
+	// Codec and Announcer are shared by all servers of the cluster.
+	Codec     *Codec
+	Announcer *Announcer
+	// Authorizer decides who may do what; nil: BootstrapAuthorizer, the roles a cluster starts with.
+	Authorizer Authorizer
+}
+
+// Server is one API server process. Nothing of it outlives its group.
+type Server struct {
+	cfg       Config
+	proc      *kubeapi.Process
+	door      *door
+	codec     *Codec
+	auth      Authorizer
+	resources registry
+	cache     *cache
+	rng       *rand.Rand
+	expiry    expiryQueue
+
+	listening bool
+	hooksDone bool
+	storeOK   bool
+	tally     tally
+}
+
+var _ kubeapi.Server = (*Server)(nil)
+
+// New makes a server; Start runs it.
+func New(cfg Config) *Server {
+	pr := cfg.Proc
+	if cfg.Authorizer == nil {
+		cfg.Authorizer = BootstrapAuthorizer()
+	}
+	// A restarted server must not repeat the names and UIDs it made before, so the start is part of its random stream's name.
+	id := fmt.Sprintf("%s@%d", pr.Addr, pr.Loop.Now().UnixNano())
+	s := &Server{cfg: cfg, proc: pr, codec: cfg.Codec, auth: cfg.Authorizer, resources: newRegistry(), rng: pr.Loop.Rand("apiserver " + id)}
+	s.door = &door{loop: pr.Loop, store: cfg.Store, id: id}
+	s.cache = newCache(s)
+	s.tally.byCode = map[int]int{}
+	return s
+}
+
+// What a server waits for at its start before it gives up (fidelity API-33).
+const (
+	dialTimeout = 20 * time.Second
+	hookTimeout = 60 * time.Second
+	dialRetry   = time.Second
+	exitFatal   = 255 // klog.Fatal
+)
+
+// Start spawns the server's processes. It listens as soon as its member of the store answers at all.
+func (s *Server) Start() { s.proc.Go("start", s.start) }
+
+func (s *Server) start(p *sim.Proc) {
+	if !s.dial(p) {
+		s.proc.Exit(p, exitFatal, "Error creating leases: error creating storage factory: context deadline exceeded")
+		return
+	}
+	s.proc.Net.Listen(s.proc.Addr, s.proc.Group)
+	s.listening = true
+	s.proc.Go("watch cache", s.cache.run)
+	s.proc.Go("etcd check", s.checkStore)
+	s.proc.Go("bookmarks", s.cache.bookmarks)
+	s.proc.Go("tally", s.reportTally)
+	s.proc.Go("event expiry", s.expireEvents)
+	s.proc.Go("compaction", s.compact)
+	s.bootstrap(p)
+}
+
+// dial waits for the member to answer anything, also without quorum.
+func (s *Server) dial(p *sim.Proc) bool {
+	deadline := p.Now().Add(dialTimeout)
+	for {
+		left := deadline.Sub(p.Now())
+		if left <= 0 {
+			return false
+		}
+		r := raftstore.RangeRequest{Range: mvcc.Range{Key: healthKey}, Serializable: true}
+		if res, ok := s.door.once(p, r, left); ok && res.Err != raftstore.ErrStopped {
+			return true
+		}
+		p.Sleep(min(dialRetry, max(deadline.Sub(p.Now()), time.Millisecond)))
+	}
+}
+
+// bootstrap makes what every cluster has, and ends the server when the store takes no part in it.
+func (s *Server) bootstrap(p *sim.Proc) {
+	done := false
+	s.proc.Go("start hooks", func(p *sim.Proc) {
+		for _, name := range systemNamespaces {
+			s.ensureNamespace(p, name)
+		}
+		done = true
+		s.hooksDone = true
+	})
+	p.Sleep(hookTimeout)
+	if !done {
+		s.proc.Exit(p, exitFatal, `PostStartHook "start-service-ip-repair-controllers" failed: unable to perform initial IP and Port allocation check`)
+	}
+}
+
+// Ready tells what /readyz would: ok, or why not.
+func (s *Server) Ready() (ok bool, why string) {
+	switch {
+	case s.proc.Group.Dead() || !s.listening:
+		return false, "connection refused"
+	case !s.storeOK:
+		return false, "[-]etcd failed: reason withheld"
+	case !s.cache.synced:
+		return false, "[-]informer-sync failed: reason withheld"
+	case !s.hooksDone:
+		return false, "[-]poststarthook/start-system-namespaces-controller failed: reason withheld"
+	}
+	return true, "ok"
+}
+
+// Live tells what /livez would.
+func (s *Server) Live() (ok bool, why string) {
+	switch {
+	case s.proc.Group.Dead() || !s.listening:
+		return false, "connection refused"
+	case !s.storeOK:
+		return false, "[-]etcd failed: reason withheld"
+	case !s.hooksDone:
+		return false, "[-]poststarthook/start-system-namespaces-controller failed: reason withheld"
+	}
+	return true, "ok"
+}
+
+// Listening reports whether the server accepts connections.
+func (s *Server) Listening() bool { return s.listening && !s.proc.Group.Dead() }
+
+func (s *Server) emit(cause event.Seq, e event.Event) event.Seq {
+	return s.proc.Sink.Emit(s.proc.Actor(), cause, e)
+}

@@ -1,0 +1,87 @@
+package apiserver
+
+import (
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/sim"
+)
+
+// secondsOf is the precision of times in the API.
+const secondsOf = time.Second
+
+func metaUID(s string) types.UID { return types.UID(s) }
+
+// replace is PUT.
+func (s *Server) replace(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
+	sent := rq.Object
+	if err := rq.nameObject(sent); err != nil {
+		return nil, err
+	}
+	return s.update(p, rq, updateTries, func(old kinds.Object) (kinds.Object, error) {
+		return s.prepareUpdate(p, rq, sent.DeepCopyObject().(kinds.Object), old)
+	}, rq.res.gone)
+}
+
+// prepareUpdate runs a new version through the stages before the store.
+func (s *Server) prepareUpdate(p *sim.Proc, rq *request, obj, old kinds.Object) (kinds.Object, error) {
+	res := rq.res
+	if rv := obj.GetResourceVersion(); rv != "" && rv != old.GetResourceVersion() {
+		return nil, conflict(rq.Kind, rq.Name)
+	}
+	if uid := obj.GetUID(); uid != "" && uid != old.GetUID() {
+		return nil, apierrors.NewConflict(rq.Kind.GR(), rq.Name, fmt.Errorf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, "+
+			"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", storageKey(rq.key), uid, old.GetUID()))
+	}
+	rq.enter(stageMutate)
+	if res.Default != nil {
+		res.Default(obj)
+	}
+	keepMeta(obj, old)
+	if res.PrepareUpdate != nil {
+		res.PrepareUpdate(obj, old, rq.Subresource)
+	}
+	a := &attributes{server: s, proc: p, rq: rq, obj: obj, old: old}
+	if err := s.mutate(a); err != nil {
+		return nil, err
+	}
+	if res.Generation && res.specDiffers(obj, old) {
+		obj.SetGeneration(old.GetGeneration() + 1)
+	}
+	obj.SetResourceVersion(old.GetResourceVersion())
+	rq.enter(stageValidate)
+	errs := apivalidation.ValidateObjectMetaAccessor(obj, rq.Kind.Namespaced, res.Name, field.NewPath("metadata"))
+	errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))...)
+	if res.Validate != nil && !(rq.Subresource == "status" && res.Spec != nil) { // an unchanged spec was valid before
+		errs = append(errs, res.Validate(obj)...)
+	}
+	if res.ValidateUpdate != nil {
+		errs = append(errs, res.ValidateUpdate(obj, old, rq.Subresource)...)
+	}
+	if err := invalid(rq.Kind, rq.Name, errs); err != nil {
+		return nil, err
+	}
+	rq.enter(stageAdmit)
+	return obj, s.validate(a)
+}
+
+// storageKey is the key as the API server's storage layer names it: without the registry's prefix.
+func storageKey(key string) string { return key[len("/registry"):] }
+
+// gone reports that an update takes the object away: its deletion had begun and nothing holds it any more (API-18).
+func (res *Resource) gone(obj, old kinds.Object) bool {
+	if old.GetDeletionTimestamp() == nil || len(obj.GetFinalizers()) > 0 {
+		return false
+	}
+	if g := old.GetDeletionGracePeriodSeconds(); g != nil && *g > 0 {
+		return false
+	}
+	return res.Held == nil || !res.Held(obj)
+}

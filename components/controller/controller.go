@@ -1,0 +1,89 @@
+// Package controller is kube-controller-manager: one program that holds many control loops and runs them while it is the leader.
+//
+// Standbys do nothing but ask for the lease: informers and controllers start after winning, so a takeover costs a second or two more than the lease, and clocks that
+// controllers keep (silence of nodes, tolerated taints) begin anew (fidelity LE-8, NODE-11). A leader that cannot renew its lease for ten seconds exits (LE-6).
+//
+// Owns: Start. Imports of ours: all packages below it, components/kubeapi with record and leaderelect, engine/event, engine/sim. Goroutines: the loop. Time: simulated.
+package controller
+
+import (
+	"time"
+
+	"example.com/kubeviz/components/controller/deployment"
+	"example.com/kubeviz/components/controller/garbagecollector"
+	"example.com/kubeviz/components/controller/informers"
+	"example.com/kubeviz/components/controller/nodelifecycle"
+	"example.com/kubeviz/components/controller/podgc"
+	"example.com/kubeviz/components/controller/replicaset"
+	"example.com/kubeviz/components/controller/tainteviction"
+	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/components/kubeapi/leaderelect"
+	"example.com/kubeviz/components/kubeapi/record"
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/sim"
+)
+
+// User is who the program is to the API server.
+const User = "system:kube-controller-manager"
+
+// Lease that decides who leads.
+const (
+	LeaseNamespace = "kube-system"
+	LeaseName      = "kube-controller-manager"
+)
+
+// Config of the program. The zero value is a kubeadm cluster's.
+type Config struct {
+	// LeaseDuration, RenewDeadline, RetryPeriod of the leader election; zero: 15 s, 10 s, 2 s.
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+	// KeepLeaseOnExit leaves the lease to run out after a clean stop, as releases before 1.37 did (LE-5).
+	KeepLeaseOnExit bool
+	// OnNewLeader, if set, hears each leader this program observes.
+	OnNewLeader func(identity string)
+}
+
+// Manager is the running program.
+type Manager struct {
+	pr   *kubeapi.Process
+	stop sim.Future[event.Seq]
+}
+
+// Start runs the program in pr's group and returns. It ends itself by pr.Exit: with code 1 when leadership is lost, with 0 after Stop.
+func Start(pr *kubeapi.Process, cfg Config) *Manager {
+	m := &Manager{pr: pr}
+	election := leaderelect.Config{
+		Process: pr, Namespace: LeaseNamespace, Name: LeaseName, Recorder: record.New(pr, "kube-controller-manager"),
+		LeaseDuration: cfg.LeaseDuration, RenewDeadline: cfg.RenewDeadline, RetryPeriod: cfg.RetryPeriod,
+		ReleaseOnCancel: !cfg.KeepLeaseOnExit, Stop: &m.stop,
+		OnStartedLeading: m.lead, OnNewLeader: cfg.OnNewLeader,
+	}
+	pr.Go("leader election", func(p *sim.Proc) {
+		if err := leaderelect.Run(p, election); err != nil {
+			pr.Exit(p, 1, err.Error())
+			return
+		}
+		pr.Exit(p, 0, "Requested to terminate, exiting")
+	})
+	return m
+}
+
+// Stop asks the program to end in good order (SIGTERM): it gives the lease back first. cause is the record of the order.
+func (m *Manager) Stop(cause event.Seq) { m.stop.Set(cause) }
+
+// lead starts the controllers.
+func (m *Manager) lead(p *sim.Proc) {
+	in := informers.New(m.pr)
+	controllers := []interface{ Start() }{
+		deployment.New(m.pr, in),
+		replicaset.New(m.pr, in),
+		nodelifecycle.New(m.pr, in),
+		tainteviction.New(m.pr, in),
+		podgc.New(m.pr, in),
+		garbagecollector.New(m.pr, in),
+	}
+	in.Start()
+	in.WaitSynced(p)
+	for _, c := range controllers {
+		c.Start()
+	}
+}

@@ -1,0 +1,97 @@
+// Package informers holds the shared informers of kube-controller-manager: one per kind, whatever number of controllers reads it, with the indexes they need.
+//
+// Controllers take an Informers, register their handlers before Start and read from it afterwards; they never list or watch by themselves.
+//
+// Owns: Informers, the names of its indexes. Imports of ours: components/kubeapi, engine/kinds, engine/sim. Goroutines: the loop. Time: simulated.
+package informers
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/sim"
+)
+
+// Indexes. The value of ByOwner is the UID of the controlling owner, or Orphan(namespace) for objects that have none.
+const (
+	// ByNode lists pods by spec.nodeName ("" for pods not scheduled yet).
+	ByNode = "node"
+	// ByOwner lists pods and replica sets by the UID of their controller.
+	ByOwner = "owner"
+	// ByNamespace lists by namespace.
+	ByNamespace = "namespace"
+)
+
+// Informers are the local pictures, one per kind. Indexes: Pods ByNode, ByOwner, ByNamespace; ReplicaSets ByOwner, ByNamespace; Deployments ByNamespace.
+type Informers struct {
+	Pods        *kubeapi.Informer[*corev1.Pod]
+	Nodes       *kubeapi.Informer[*corev1.Node]
+	ReplicaSets *kubeapi.Informer[*appsv1.ReplicaSet]
+	Deployments *kubeapi.Informer[*appsv1.Deployment]
+	Leases      *kubeapi.Informer[*coordinationv1.Lease]
+	Namespaces  *kubeapi.Informer[*corev1.Namespace]
+}
+
+// New makes the informers of a program. Nothing is read before Start.
+func New(pr *kubeapi.Process) *Informers {
+	in := &Informers{
+		Pods:        kubeapi.NewInformer[*corev1.Pod](pr, kinds.Pods, kubeapi.InformerOptions{}),
+		Nodes:       kubeapi.NewInformer[*corev1.Node](pr, kinds.Nodes, kubeapi.InformerOptions{}),
+		ReplicaSets: kubeapi.NewInformer[*appsv1.ReplicaSet](pr, kinds.ReplicaSets, kubeapi.InformerOptions{}),
+		Deployments: kubeapi.NewInformer[*appsv1.Deployment](pr, kinds.Deployments, kubeapi.InformerOptions{}),
+		Leases:      kubeapi.NewInformer[*coordinationv1.Lease](pr, kinds.Leases, kubeapi.InformerOptions{}),
+		Namespaces:  kubeapi.NewInformer[*corev1.Namespace](pr, kinds.Namespaces, kubeapi.InformerOptions{}),
+	}
+	in.Pods.Index(ByNode, func(p *corev1.Pod) []string { return []string{p.Spec.NodeName} })
+	in.Pods.Index(ByOwner, func(p *corev1.Pod) []string { return []string{owner(p)} })
+	in.Pods.Index(ByNamespace, func(p *corev1.Pod) []string { return []string{p.Namespace} })
+	in.ReplicaSets.Index(ByOwner, func(rs *appsv1.ReplicaSet) []string { return []string{owner(rs)} })
+	in.ReplicaSets.Index(ByNamespace, func(rs *appsv1.ReplicaSet) []string { return []string{rs.Namespace} })
+	in.Deployments.Index(ByNamespace, func(d *appsv1.Deployment) []string { return []string{d.Namespace} })
+	return in
+}
+
+// Orphan is the ByOwner value of objects in a namespace that no controller owns.
+func Orphan(namespace string) string { return "orphan/" + namespace }
+
+func owner(o metav1.Object) string {
+	if ref := metav1.GetControllerOfNoCopy(o); ref != nil {
+		return string(ref.UID)
+	}
+	return Orphan(o.GetNamespace())
+}
+
+// Start runs all informers. Handlers and further indexes come before.
+func (in *Informers) Start() {
+	in.Namespaces.Start()
+	in.Nodes.Start()
+	in.Leases.Start()
+	in.Deployments.Start()
+	in.ReplicaSets.Start()
+	in.Pods.Start()
+}
+
+// WaitSynced parks p until every first list is in.
+func (in *Informers) WaitSynced(p *sim.Proc) {
+	in.Namespaces.WaitSynced(p)
+	in.Nodes.WaitSynced(p)
+	in.Leases.WaitSynced(p)
+	in.Deployments.WaitSynced(p)
+	in.ReplicaSets.WaitSynced(p)
+	in.Pods.WaitSynced(p)
+}
+
+// PodsOf lists the pods that owner controls, by name.
+func (in *Informers) PodsOf(owner types.UID) []*corev1.Pod {
+	return in.Pods.ByIndex(ByOwner, string(owner))
+}
+
+// ReplicaSetsOf lists the replica sets that owner controls, by name.
+func (in *Informers) ReplicaSetsOf(owner types.UID) []*appsv1.ReplicaSet {
+	return in.ReplicaSets.ByIndex(ByOwner, string(owner))
+}

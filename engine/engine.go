@@ -1,0 +1,295 @@
+// Package engine assembles one cluster from a scenario and owns its life: it wires machines, network, store, API servers, load balancer and components together,
+// takes commands (Do) and gives out the journal (Journal). It decides nothing that Kubernetes decides.
+//
+// Owns: the wiring (this file, store.go), machines and the programs on them (machine.go, program.go), how each command is carried out (orders.go, targets.go).
+// Imports of ours: everything below it.
+//
+// Goroutines: one calls Run or RunUntil and is the loop; Do, Journal, Targets and Close may be called from any. Time: simulated, except the wall stamps of records.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"example.com/kubeviz/components/apiserver"
+	"example.com/kubeviz/components/balancer"
+	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/engine/command"
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/journal"
+	"example.com/kubeviz/engine/scenario"
+	"example.com/kubeviz/engine/sim"
+	"example.com/kubeviz/engine/simnet"
+	"example.com/kubeviz/raftstore"
+)
+
+// Stores an engine can stand on.
+const (
+	StoreRaft   = "raft"
+	StoreMemory = "memory"
+)
+
+// RepeatableStart is the instant at which the simulated clock of a headless run begins.
+var RepeatableStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Options for an Engine.
+type Options struct {
+	Scenario scenario.Scenario
+	// Version of kubeviz, for the journal's first record.
+	Version string
+	// Store is StoreRaft or StoreMemory.
+	Store string
+	// DataDir keeps the store's members between runs, with fsync; empty: a private temporary directory without fsync, removed by Close.
+	DataDir string
+	Seed    uint64
+	// Rate to begin with; sim.Unpaced for headless runs.
+	Rate sim.Rate
+	// HeldRate is the pace at which an unpaced clock is held while the store is at work; 0 means 1.
+	HeldRate sim.Rate
+	// Start is the simulated instant of the beginning; zero: now.
+	Start time.Time
+	// Repeatable leaves wall times out of the journal.
+	Repeatable bool
+	// Journal file writers, from the first record on.
+	Writers []journal.Writer
+	// JournalCapacity of records in memory; 0: journal.DefaultCapacity.
+	JournalCapacity int
+}
+
+// Engine runs one cluster.
+type Engine struct {
+	opts    Options
+	loop    *sim.Loop
+	net     *simnet.Net
+	journal *journal.Journal
+	codec   *apiserver.Codec
+	announ  *apiserver.Announcer
+	lb      *balancer.Balancer
+	you     *kubeapi.Process
+	store   *storeDoor
+	dir     string // of the store; removed at Close when temporary
+	root    event.Seq
+
+	machines []*machine
+	byHost   map[string]*machine
+	leases   leaseHolders
+	targets  atomic.Pointer[[]string]
+
+	resumeRate sim.Rate // rate before a pause
+	closed     atomic.Bool
+}
+
+// New builds the cluster; its machines are switched on when it runs. Close must follow, also after an error of Run.
+func New(o Options) (*Engine, error) {
+	if err := o.Scenario.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Start.IsZero() {
+		o.Start = time.Now()
+	}
+	o.Start = o.Start.UTC().Truncate(time.Millisecond)
+	if o.HeldRate == 0 {
+		o.HeldRate = 1
+	}
+	e := &Engine{opts: o, byHost: map[string]*machine{}, leases: leaseHolders{}, resumeRate: o.Rate}
+	e.loop = sim.New(sim.Options{Start: o.Start, Seed: o.Seed, Rate: o.Rate, Gate: e.gate, Panicked: e.panicked})
+	jo := journal.Options{Now: e.loop.Now, Capacity: o.JournalCapacity}
+	if !o.Repeatable {
+		jo.Wall = time.Now
+	}
+	e.journal = journal.New(jo)
+	for _, w := range o.Writers {
+		e.journal.AddWriter(w)
+	}
+	e.journal.AddWriter(e.leases)
+	e.net = simnet.New(e.loop)
+	e.codec = apiserver.NewCodec()
+	e.announ = apiserver.NewAnnouncer(e.codec, e.journal)
+	masters, workers := hostNames("master", o.Scenario.Cluster.Masters), hostNames("worker", o.Scenario.Cluster.Workers)
+	if err := e.openStore(masters); err != nil {
+		return nil, err
+	}
+	e.root = e.journal.Emit(event.Engine, 0, event.ClusterStarted{Preset: o.Scenario.Name, Version: o.Version, Seed: o.Seed, Store: o.Store,
+		Masters: masters, Workers: workers, Repeatable: o.Repeatable})
+	e.journal.Emit(event.Engine, e.root, event.RateChanged{Rate: rateNumber(o.Rate), Unpaced: o.Rate == sim.Unpaced})
+	e.startBalancer()
+	e.startUser()
+	for i, h := range masters {
+		e.addMachine(h, true, i)
+	}
+	for i, h := range workers {
+		e.addMachine(h, false, i)
+	}
+	e.publishTargets()
+	e.loop.Soon(e.begin)
+	return e, nil
+}
+
+// begin is the first thing that happens: the machines are switched on, the demo is applied, the steps are set.
+func (e *Engine) begin() {
+	e.store.setPace(e.loop.Rate())
+	for _, m := range e.machines {
+		m.powerOn(e.root, false)
+	}
+	if e.opts.Scenario.Manifests != "" {
+		e.execute(command.Apply{Source: e.opts.Scenario.Name + " manifests", YAML: e.opts.Scenario.Manifests})
+	}
+	steps, _ := e.opts.Scenario.Timed() // checked by Validate
+	for _, s := range steps {
+		e.loop.At(e.opts.Start.Add(s.At), func() { e.execute(s.Command) })
+	}
+	e.sampleProgress()
+}
+
+// Run drives the cluster until ctx ends.
+func (e *Engine) Run(ctx context.Context) error { return e.loop.Run(ctx) }
+
+// RunFor drives the cluster until d of simulated time has passed since its start.
+func (e *Engine) RunFor(ctx context.Context, d time.Duration) error {
+	return e.loop.RunUntil(ctx, e.opts.Start.Add(d))
+}
+
+// Do gives a command; what becomes of it is in the journal. Any goroutine.
+func (e *Engine) Do(c command.Command) {
+	e.loop.Control(func() { e.execute(c) })
+}
+
+// Journal is the record of everything. Any goroutine.
+func (e *Engine) Journal() *journal.Journal { return e.journal }
+
+// Targets lists what commands can name, for completion. Any goroutine.
+func (e *Engine) Targets() []string { return *e.targets.Load() }
+
+// Clock is the simulated instant. Any goroutine.
+func (e *Engine) Clock() time.Time { return e.loop.Clock() }
+
+// Close stops the store and removes what was temporary. The loop must have returned.
+func (e *Engine) Close() error {
+	if e.closed.Swap(true) {
+		return nil
+	}
+	err := e.store.cluster.Close()
+	if e.opts.DataDir == "" && e.dir != "" {
+		err = errors.Join(err, os.RemoveAll(e.dir))
+	}
+	return err
+}
+
+func (e *Engine) startBalancer() {
+	addr := simnet.Addr{Host: "balancer", Process: "haproxy"}
+	g := e.loop.NewGroup(addr.String())
+	e.net.SetHost(addr.Host, true)
+	e.lb = balancer.Start(balancer.Config{Loop: e.loop, Net: e.net, Sink: e.journal, Group: g, Addr: addr, Backends: e.backends,
+		Silenced: func(host string) event.Seq {
+			if m := e.byHost[host]; m != nil {
+				return m.silence("apiserver")
+			}
+			return 0
+		}})
+}
+
+// backends lists the API servers as the load balancer is configured: one per master, whether its program runs or not.
+func (e *Engine) backends() []balancer.Backend {
+	var out []balancer.Backend
+	for _, m := range e.machines {
+		if !m.master {
+			continue
+		}
+		b := balancer.Backend{Host: m.host, Endpoint: kubeapi.Endpoint{Addr: m.addr("apiserver")}, Cause: m.changed["apiserver"],
+			Ready: func(*sim.Proc) (bool, string) { return m.apiReady() }}
+		if pg := m.programs["apiserver"]; pg != nil && pg.server != nil {
+			b.Endpoint.Server = pg.server
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// startUser makes the user's own machine: commands in kubectl's words come from there, through the load balancer.
+func (e *Engine) startUser() {
+	addr := simnet.Addr{Host: "you", Process: "kubectl"}
+	g := e.loop.NewGroup(addr.String())
+	e.net.SetHost(addr.Host, true)
+	e.you = &kubeapi.Process{Loop: e.loop, Net: e.net, Sink: e.journal, Group: g, Addr: addr, Cause: e.root,
+		Client: e.client(addr, kubeapi.User{Name: "kubernetes-admin", Groups: []string{"system:masters", "system:authenticated"}}, "kubectl", nil)}
+}
+
+// client makes a client of a process: to the API server of its own machine when local is given, through the load balancer otherwise.
+func (e *Engine) client(from simnet.Addr, user kubeapi.User, manager string, local *machine) *kubeapi.Client {
+	d := &kubeapi.Dialer{Net: e.net, From: from, Pick: e.lb.Pick, Via: &simnet.Addr{Host: "balancer", Process: "haproxy"}}
+	if local != nil {
+		d.Via = nil
+		d.Pick = func(*sim.Proc) (kubeapi.Endpoint, error) {
+			ep := kubeapi.Endpoint{Addr: local.addr("apiserver")}
+			pg := local.programs["apiserver"]
+			if pg == nil || pg.server == nil {
+				return ep, simnet.ErrRefused
+			}
+			ep.Server = pg.server
+			return ep, nil
+		}
+	}
+	return &kubeapi.Client{Transport: d, User: user, Manager: manager}
+}
+
+// panicked journals a panic of a component; its program died, the cluster goes on.
+func (e *Engine) panicked(who string, value any, stack []byte) {
+	if len(stack) == 0 {
+		stack = debug.Stack()
+	}
+	e.journal.Emit(event.Engine, 0, event.Crashed{Who: who, Value: fmt.Sprint(value), Stack: string(stack)})
+	for _, m := range e.machines {
+		for _, name := range programNames {
+			if pg := m.programs[name]; pg != nil && pg.group.Dead() {
+				pg.ended(2, "crashed", fmt.Sprint(value))
+			}
+		}
+	}
+}
+
+func (e *Engine) openStore(masters []string) error {
+	if e.opts.Store == StoreRaft {
+		e.dir = e.opts.DataDir
+		if e.dir == "" {
+			dir, err := os.MkdirTemp("", "kubeviz-")
+			if err != nil {
+				return fmt.Errorf("make a directory for the store: %w", err)
+			}
+			e.dir = dir
+		} else {
+			e.dir = filepath.Join(e.dir, "store")
+		}
+	}
+	door, err := openStoreDoor(e, masters)
+	if err != nil {
+		if e.opts.DataDir == "" && e.dir != "" {
+			os.RemoveAll(e.dir)
+		}
+		return err
+	}
+	e.store = door
+	return nil
+}
+
+func hostNames(kind string, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("%s-%d", kind, i+1)
+	}
+	return out
+}
+
+func rateNumber(r sim.Rate) float64 {
+	if r == sim.Unpaced {
+		return 0
+	}
+	return float64(r)
+}
+
+var _ raftstore.Observer = (*storeDoor)(nil)

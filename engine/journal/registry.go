@@ -1,0 +1,46 @@
+package journal
+
+import (
+	"encoding/json"
+
+	"example.com/kubeviz/engine/event"
+)
+
+// decode reads one fact out of its JSON form.
+type decode func(json.RawMessage) (event.Event, error)
+
+// registry holds every kind of fact by the name it has in files. A fact that is not in here is read as event.Unknown.
+var registry = table(
+	fact[event.ClusterStarted](), fact[event.CommandGiven](), fact[event.CommandRefused](), fact[event.CommandDone](), fact[event.RateChanged](),
+	fact[event.MachineUp](), fact[event.MachineDown](), fact[event.ProcessStarted](), fact[event.ProcessStopped](),
+	fact[event.FaultAdded](), fact[event.FaultRemoved](), fact[event.BackendChanged](),
+	fact[event.RaftRole](), fact[event.RaftProgress](), fact[event.RaftMessage](), objectFact(), fact[event.LeaseRenewed](),
+	fact[event.RequestReceived](), fact[event.RequestDone](), fact[event.RequestTally](),
+	fact[event.QueueChanged](), fact[event.Reconciled](), fact[event.Leading](), fact[event.SchedulingAttempt](), fact[event.PodQueued](),
+	fact[event.NodeJudged](), fact[event.EvictionPlanned](), fact[event.EvictionCancelled](), fact[event.ContainerChanged](), fact[event.Crashed](),
+)
+
+type row struct {
+	zero   event.Event
+	decode decode
+}
+
+// fact is the row of a fact whose JSON form is that of its struct.
+func fact[E event.Event]() row {
+	var zero E
+	return row{zero: zero, decode: func(raw json.RawMessage) (event.Event, error) {
+		var e E
+		err := json.Unmarshal(raw, &e)
+		return e, err
+	}}
+}
+
+func objectFact() row { return row{zero: event.ObjectChanged{}, decode: decodeObjectChanged} }
+
+func table(rows ...row) map[string]row {
+	m := make(map[string]row, len(rows))
+	for _, r := range rows {
+		m[r.zero.Name()] = r
+	}
+	return m
+}

@@ -1,0 +1,356 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"example.com/kubeviz/components/kubectl"
+	"example.com/kubeviz/engine/command"
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/fault"
+	"example.com/kubeviz/engine/sim"
+)
+
+// stopGrace is how long a clean stop waits before it cuts the power.
+const stopGrace = 3 * time.Second
+
+// errLater says that an order goes on by itself and journals its own end.
+var errLater = errors.New("goes on")
+
+// execute carries out one command on the loop. Its record is the cause of all that follows.
+func (e *Engine) execute(c command.Command) {
+	given := e.journal.Emit(event.You, 0, event.CommandGiven{Text: c.String()})
+	err := e.order(given, c)
+	if errors.Is(err, errLater) {
+		return
+	}
+	e.done(given, c, nil, err)
+}
+
+func (e *Engine) done(given event.Seq, c command.Command, output []string, err error) {
+	d := event.CommandDone{Text: c.String(), Output: output}
+	if err != nil {
+		d.Error = err.Error()
+	}
+	e.journal.Emit(event.You, given, d)
+}
+
+func (e *Engine) order(given event.Seq, c command.Command) error {
+	switch c := c.(type) {
+	case command.Power:
+		t, err := e.resolve(c.Target)
+		if err != nil {
+			return err
+		}
+		return e.power(given, c, t)
+	case command.Cut:
+		return e.addFault(given, fault.Fault{Kind: fault.Cut, A: c.A, B: c.B, OneWay: c.OneWay})
+	case command.Delay:
+		return e.addFault(given, fault.Fault{Kind: fault.Delay, A: c.A, B: c.B, OneWay: c.OneWay, Duration: c.D})
+	case command.Loss:
+		return e.addFault(given, fault.Fault{Kind: fault.Loss, A: c.A, B: c.B, OneWay: c.OneWay, Percent: c.Percent})
+	case command.Partition:
+		return e.partition(given, c)
+	case command.Heal:
+		return e.heal(given, c)
+	case command.Wipe:
+		return e.wipe(c)
+	case command.Crash:
+		return e.crash(given, c)
+	case command.Speed:
+		e.setRate(given, sim.Rate(c.Rate), "")
+		return nil
+	case command.Pause:
+		if e.loop.Rate() == 0 {
+			return errors.New("time is paused already")
+		}
+		e.pause(given, "")
+		return nil
+	case command.Resume:
+		if e.loop.Rate() != 0 {
+			return errors.New("time is running already")
+		}
+		e.setRate(given, e.resumeRate, "")
+		return nil
+	case command.Step:
+		if e.loop.Rate() != 0 {
+			return errors.New("time is running; pause first")
+		}
+		e.loop.Step(c.Count)
+		return nil
+	case command.Until:
+		return e.until(given, c)
+	case command.Kubectl, command.Apply:
+		e.ask(given, c)
+		return errLater
+	}
+	return fmt.Errorf("%s: not known to the engine", c)
+}
+
+// ---- time
+
+func (e *Engine) setRate(cause event.Seq, r sim.Rate, why string) {
+	e.loop.SetRate(r)
+	e.store.setPace(r)
+	e.journal.Emit(event.Engine, cause, event.RateChanged{Rate: rateNumber(r), Unpaced: r == sim.Unpaced, Why: why})
+}
+
+func (e *Engine) pause(cause event.Seq, why string) {
+	if r := e.loop.Rate(); r != 0 {
+		e.resumeRate = r
+	}
+	e.setRate(cause, 0, why)
+}
+
+// quietAhead is how long nothing but heartbeats may be due for the cluster to count as quiet.
+const quietAhead = 5 * time.Second
+
+// until lets time run until a record of that name appears, an Event with that reason is written, or nothing but heartbeats has happened for quietAhead.
+func (e *Engine) until(given event.Seq, c command.Until) error {
+	seen := e.journal.Last()
+	lastStir := e.loop.Now()
+	cond := func() bool {
+		recs, _ := e.journal.Read(nil, seen+1, 1<<16)
+		for _, r := range recs {
+			seen = r.Seq
+			if matches(r, c.What) {
+				return true
+			}
+			if stirs(r) {
+				lastStir = r.At
+			}
+		}
+		return c.What == "quiet" && e.loop.Now().Sub(lastStir) >= quietAhead
+	}
+	if e.loop.Rate() == 0 {
+		e.setRate(given, e.resumeRate, "")
+	}
+	e.loop.StopWhen(cond, func() {
+		if r := e.loop.Rate(); r != 0 {
+			e.resumeRate = r
+		}
+		e.loop.Control(func() { e.setRate(given, 0, c.String()) })
+	})
+	return nil
+}
+
+// ---- power
+
+func (e *Engine) power(given event.Seq, c command.Power, t target) error {
+	if t.process == "" {
+		return e.powerMachine(given, c.Verb, t.m)
+	}
+	return e.powerProgram(given, c.Verb, t)
+}
+
+func (e *Engine) powerMachine(given event.Seq, verb command.PowerVerb, m *machine) error {
+	switch verb {
+	case command.Start:
+		if m.up {
+			return fmt.Errorf("%s is running already", m.host)
+		}
+		m.powerOn(given, true)
+		return nil
+	case command.Restart:
+		if m.up {
+			m.powerOff(given, "killed")
+		}
+		m.powerOn(given, true)
+		return nil
+	}
+	if !m.up {
+		return fmt.Errorf("%s is down already", m.host)
+	}
+	if verb == command.Kill {
+		m.powerOff(given, "killed")
+		return nil
+	}
+	m.held = true
+	for _, name := range programNames { // SIGTERM to all, then the power goes
+		if pg := m.programs[name]; pg != nil && name != "etcd" {
+			pg.terminate(given, stopGrace)
+		}
+	}
+	boot := m.boot
+	e.loop.After(stopGrace, func() {
+		if m.boot == boot && m.up {
+			m.powerOff(given, "stopped")
+		}
+	})
+	return nil
+}
+
+func (e *Engine) powerProgram(given event.Seq, verb command.PowerVerb, t target) error {
+	m := t.m
+	if !m.up {
+		return fmt.Errorf("%s is down, so nothing runs on it; start the machine first", m.host)
+	}
+	pg := m.programs[t.process]
+	if verb == command.Start {
+		switch {
+		case pg != nil:
+			return fmt.Errorf("%s is running already", t)
+		case t.process == "kubelet":
+			m.held = false
+			m.startKubelet(given)
+			return nil
+		}
+		return fmt.Errorf("%s is a static pod: the kubelet of %s starts it when its back-off is over", t, m.host)
+	}
+	if pg == nil {
+		return fmt.Errorf("%s is not running", t)
+	}
+	switch {
+	case verb == command.Stop:
+		m.held = t.process == "kubelet" || m.held
+		pg.terminate(given, stopGrace)
+	default:
+		pg.end(given, 137, "killed", "")
+	}
+	if verb == command.Restart && t.process == "kubelet" {
+		m.startKubelet(given)
+	}
+	return nil
+}
+
+func (e *Engine) wipe(c command.Wipe) error {
+	t, err := e.resolve(c.Target)
+	if err != nil {
+		return err
+	}
+	if !t.m.master {
+		return fmt.Errorf("%s has no store to wipe", t.m.host)
+	}
+	if t.m.up {
+		return fmt.Errorf("%s is running; kill it first", t.m.host)
+	}
+	return e.store.cluster.WipeMember(t.m.host)
+}
+
+// ---- links
+
+func (e *Engine) addFault(given event.Seq, f fault.Fault) error {
+	for _, end := range []*string{&f.A, &f.B} {
+		name, err := e.end(*end)
+		if err != nil {
+			return err
+		}
+		*end = name
+	}
+	e.putFault(given, f)
+	return nil
+}
+
+func (e *Engine) putFault(given event.Seq, f fault.Fault) {
+	seq := e.journal.Emit(event.Engine, given, event.FaultAdded{Fault: f})
+	e.net.AddFault(seq, f)
+	e.store.shaken(seq)
+}
+
+// end turns what a user writes for one end of a link into the selector that faults use.
+func (e *Engine) end(s string) (string, error) {
+	if s == fault.All || s == "balancer" || s == "you" {
+		return s, nil
+	}
+	t, err := e.resolve(s)
+	if err != nil {
+		return "", err
+	}
+	return t.String(), nil
+}
+
+func (e *Engine) partition(given event.Seq, c command.Partition) error {
+	for _, g := range c.Groups {
+		for i, h := range g {
+			t, err := e.resolve(h)
+			if err != nil {
+				return err
+			}
+			g[i] = t.m.host
+		}
+	}
+	for i, a := range c.Groups {
+		for _, b := range c.Groups[i+1:] {
+			for _, x := range a {
+				for _, y := range b {
+					e.putFault(given, fault.Fault{Kind: fault.Cut, A: x, B: y, Group: uint64(given)})
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Engine) heal(given event.Seq, c command.Heal) error {
+	name := ""
+	if c.Target != "" {
+		var err error
+		if name, err = e.end(c.Target); err != nil {
+			return err
+		}
+	}
+	gone := e.net.RemoveFaults(func(a fault.Active) bool { return name == "" || a.Fault.Touches(name) })
+	if len(gone) == 0 {
+		if name == "" {
+			return errors.New("no link is broken")
+		}
+		return fmt.Errorf("no broken link touches %s", name)
+	}
+	var last event.Seq
+	for _, a := range gone {
+		last = e.journal.Emit(event.Engine, given, event.FaultRemoved{ID: event.Seq(a.ID), Fault: a.Fault})
+	}
+	e.store.shaken(last)
+	return nil
+}
+
+// ---- pods and the API
+
+func (e *Engine) crash(given event.Seq, c command.Crash) error {
+	for _, m := range e.machines {
+		if !m.up {
+			continue
+		}
+		for _, sb := range m.runtime.ListPodSandbox() {
+			if !sb.Ready || sb.Pod.Namespace != c.Namespace || sb.Pod.Name != c.Pod {
+				continue
+			}
+			container := c.Container
+			if container == "" {
+				container = sb.Pod.Spec.Containers[0].Name
+			}
+			if !m.runtime.Crash(given, sb.Pod.UID, container, c.Code, "") {
+				return fmt.Errorf("container %s of pod %s/%s does not run on %s now", container, c.Namespace, c.Pod, m.host)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("no machine runs a container of pod %s/%s", c.Namespace, c.Pod)
+}
+
+// retryApply is how often the manifests of a scenario are tried again while the API does not answer yet.
+const retryApply = 500 * time.Millisecond
+
+// ask lets the user's own machine talk to the API.
+func (e *Engine) ask(given event.Seq, c command.Command) {
+	p := e.you.Go("kubectl", func(p *sim.Proc) {
+		p.Cause = given
+		var output []string
+		var err error
+		switch c := c.(type) {
+		case command.Kubectl:
+			output, err = kubectl.Run(p, e.you.Client, c.Args)
+		case command.Apply:
+			for {
+				output, err = kubectl.Apply(p, e.you.Client, c.YAML)
+				if err == nil || !kubectl.Unavailable(err) || p.Now().Sub(e.opts.Start) > 5*time.Minute {
+					break
+				}
+				p.Sleep(retryApply)
+			}
+		}
+		e.done(given, c, output, err)
+	})
+	p.Cause = given
+}

@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"time"
+
+	"example.com/kubeviz/components/apiserver"
+	"example.com/kubeviz/components/controller"
+	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/components/kubelet/runtime"
+	"example.com/kubeviz/components/scheduler"
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/sim"
+)
+
+// programNames are the programs a machine can run, in the order in which a power cut takes them.
+var programNames = []string{"kubelet", "apiserver", "controller-manager", "scheduler", "etcd"}
+
+// program is a running program of the control plane, or a kubelet.
+type program struct {
+	m     *machine
+	name  string
+	proc  *kubeapi.Process
+	group *sim.Group
+	// container is where the program runs as a static pod; nil for a kubelet.
+	container *runtime.Launch
+	server    *apiserver.Server // of an API server
+	over      bool
+}
+
+// newProgram makes the process and says that it started.
+func (m *machine) newProgram(name string, cause event.Seq) *program {
+	pg := &program{m: m, name: name}
+	addr := m.addr(name)
+	pg.group = m.e.loop.NewGroup(addr.String())
+	seq := m.e.journal.Emit(event.On(name, m.host), cause, event.ProcessStarted{Host: m.host, Process: name})
+	pg.proc = &kubeapi.Process{Loop: m.e.loop, Net: m.e.net, Sink: m.e.journal, Group: pg.group, Addr: addr, Cause: seq,
+		Term: &sim.Future[struct{}]{},
+		Exit: func(p *sim.Proc, code int, message string) {
+			pg.end(p.Cause, code, "exited", message)
+			p.Sleep(0) // unwinds: the group is dead
+		},
+		Silenced: func(host string) event.Seq {
+			if o := m.e.byHost[host]; o != nil {
+				return o.silence(name)
+			}
+			return 0
+		},
+	}
+	if name == "kubelet" || name == "controller-manager" { // its subject is nodes, which speak through their kubelets
+		silenced := pg.proc.Silenced
+		pg.proc.Silenced = func(host string) event.Seq {
+			if o := m.e.byHost[host]; o != nil {
+				if seq := o.silence("kubelet"); seq != 0 {
+					return seq
+				}
+			}
+			return silenced(host)
+		}
+	}
+	m.programs[name] = pg
+	m.changed[name] = seq
+	return pg
+}
+
+// end stops the program now and says why; its container, if any, exits with code.
+func (pg *program) end(cause event.Seq, code int, reason, message string) {
+	if pg.over {
+		return
+	}
+	pg.group.Kill()
+	seq := pg.m.e.journal.Emit(event.On(pg.name, pg.m.host), cause, event.ProcessStopped{Host: pg.m.host, Process: pg.name, Reason: reason, ExitCode: code, Message: message})
+	pg.finish(seq, code, message)
+}
+
+// ended is end for a program whose group died already (a panic).
+func (pg *program) ended(code int, reason, message string) {
+	pg.end(pg.proc.Cause, code, reason, message)
+}
+
+func (pg *program) finish(seq event.Seq, code int, message string) {
+	pg.over = true
+	m := pg.m
+	delete(m.programs, pg.name)
+	m.changed[pg.name] = seq
+	if pg.name == "etcd" {
+		m.stopMember(seq)
+	}
+	switch {
+	case pg.container != nil:
+		pg.container.Exited(seq, code, message)
+	case pg.name == "kubelet" && m.up:
+		m.startKubeletAfter(kubeletRestart, seq)
+	}
+}
+
+// terminate asks the program to end cleanly (SIGTERM) and kills it after grace.
+func (pg *program) terminate(cause event.Seq, grace time.Duration) {
+	if pg.over {
+		return
+	}
+	pg.proc.Cause = cause
+	pg.proc.Term.Set(struct{}{})
+	wait := 100 * time.Millisecond // most programs just end
+	if pg.name == "scheduler" || pg.name == "controller-manager" {
+		wait = 2 * time.Second // time to release the lease
+	}
+	pg.m.e.loop.After(min(wait, grace), func() { pg.end(cause, 0, "stopped", "") })
+}
+
+// controlPlaneImages are present on masters from the start, as kubeadm pulls them before it begins.
+func controlPlaneImages() []string {
+	return []string{"registry.k8s.io/etcd:3.7.0-0", "registry.k8s.io/kube-apiserver:v1.37.2", "registry.k8s.io/kube-controller-manager:v1.37.2",
+		"registry.k8s.io/kube-scheduler:v1.37.2", "registry.k8s.io/pause:3.10.1"}
+}
+
+// controlPlanePrograms says what starts when a container of a control plane image starts.
+func (m *machine) controlPlanePrograms() map[string]runtime.Program {
+	return map[string]runtime.Program{
+		"registry.k8s.io/etcd":                    m.launcher("etcd", m.startEtcd),
+		"registry.k8s.io/kube-apiserver":          m.launcher("apiserver", m.startAPIServer),
+		"registry.k8s.io/kube-scheduler":          m.launcher("scheduler", m.startScheduler),
+		"registry.k8s.io/kube-controller-manager": m.launcher("controller-manager", m.startControllerManager),
+	}
+}
+
+func (m *machine) launcher(name string, start func(*program)) runtime.Program {
+	return func(l runtime.Launch) runtime.Running {
+		pg := m.newProgram(name, l.Cause)
+		pg.container = &l
+		start(pg)
+		return pg
+	}
+}
+
+// Stop is TERM from the runtime.
+func (pg *program) Stop(cause event.Seq, grace time.Duration) { pg.terminate(cause, grace) }
+
+// Kill is KILL from the runtime, which knows and wants to hear nothing.
+func (pg *program) Kill(cause event.Seq) {
+	pg.container = nil
+	pg.end(cause, 137, "killed", "")
+}
+
+func (m *machine) startEtcd(pg *program) {
+	if err := m.e.store.cluster.StartMember(m.host); err != nil {
+		m.e.loop.Soon(func() { pg.end(pg.proc.Cause, 1, "exited", err.Error()) })
+		return
+	}
+	m.e.net.Listen(pg.proc.Addr, pg.group)
+	m.e.store.shaken(pg.proc.Cause)
+}
+
+func (m *machine) stopMember(cause event.Seq) {
+	if err := m.e.store.cluster.KillMember(m.host); err != nil {
+		m.e.journal.Emit(event.On("etcd", m.host), cause, event.RaftRole{Member: m.host, Role: "down", Err: err.Error()})
+	}
+	m.e.store.shaken(cause)
+}
+
+func (m *machine) startAPIServer(pg *program) {
+	pg.server = apiserver.New(apiserver.Config{Proc: pg.proc, Store: m.e.store.door(m.host), Codec: m.e.codec, Announcer: m.e.announ})
+	pg.server.Start()
+}
+
+func (m *machine) startScheduler(pg *program) {
+	pg.proc.Client = m.e.client(pg.proc.Addr, kubeapi.User{Name: "system:kube-scheduler", Groups: []string{"system:authenticated"}}, "kube-scheduler", m)
+	scheduler.Start(pg.proc, scheduler.Config{})
+}
+
+func (m *machine) startControllerManager(pg *program) {
+	pg.proc.Client = m.e.client(pg.proc.Addr, kubeapi.User{Name: "system:kube-controller-manager", Groups: []string{"system:authenticated"}}, "kube-controller-manager", m)
+	controller.Start(pg.proc, controller.Config{})
+}
+
+// health is what the kubelet's probes of the control plane find (fidelity API-26).
+func (m *machine) health(container, path string) bool {
+	name := map[string]string{"kube-apiserver": "apiserver", "kube-scheduler": "scheduler", "kube-controller-manager": "controller-manager", "etcd": "etcd"}[container]
+	pg := m.programs[name]
+	if pg == nil {
+		return false
+	}
+	switch {
+	case name == "etcd" && path == "/readyz": // includes a linearizable read (fidelity STO-22)
+		return m.e.store.led()
+	case pg.server == nil:
+		return true
+	}
+	ok, _ := pg.server.Live()
+	if path == "/readyz" {
+		ok, _ = pg.server.Ready()
+	}
+	return ok
+}
+
+// apiReady is what /readyz of the machine's API server answers.
+func (m *machine) apiReady() (bool, string) {
+	pg := m.programs["apiserver"]
+	if pg == nil || pg.server == nil {
+		return false, "not running"
+	}
+	return pg.server.Ready()
+}

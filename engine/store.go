@@ -1,0 +1,271 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/sim"
+	"example.com/kubeviz/engine/simnet"
+	"example.com/kubeviz/raftstore"
+	"example.com/kubeviz/raftstore/memstore"
+	"example.com/kubeviz/raftstore/mvcc"
+)
+
+// storeDoor stands between the loop and the store, which lives in wall time on goroutines of its own: it gives the store the simulated network, brings what
+// happens in it to the journal, and says how fast simulated time may run while it is at work.
+type storeDoor struct {
+	e       *Engine
+	cluster raftstore.Cluster
+	// pace is simulated seconds per wall second as the store's goroutines see it (for delays).
+	pace atomic.Uint64 // math.Float64bits would do; stored as rate*1000
+
+	// Loop only:
+	inFlight map[string]int // requests the loop waits for, by member
+	cause    event.Seq      // newest record that shook the store
+	majority []string       // members that can reach each other and make a majority; nil: none
+	leader   map[string]raftstore.MemberStatus
+	progress map[string]event.RaftProgress
+
+	mu         sync.Mutex
+	lastCommit time.Time // wall
+}
+
+// electionRate is the fastest that simulated time runs while no leader is known although one can be elected: an election takes wall time, and
+// at 10x it still ends within 15 simulated seconds.
+const electionRate sim.Rate = 10
+
+// settleFor is the wall time after a commit within which an unpaced clock waits for members that lag.
+const settleFor = 50 * time.Millisecond
+
+func openStoreDoor(e *Engine, masters []string) (*storeDoor, error) {
+	d := &storeDoor{e: e, inFlight: map[string]int{}, leader: map[string]raftstore.MemberStatus{}, progress: map[string]event.RaftProgress{}}
+	d.setRate(1)
+	if e.opts.Store == StoreMemory {
+		d.cluster = memstore.New(masters, d, d)
+	} else {
+		c, err := raftstore.Open(raftstore.Options{Members: masters, Dir: e.dir, Sync: e.opts.DataDir != "", Network: d, Observer: d})
+		if err != nil {
+			return nil, fmt.Errorf("open the store: %w", err)
+		}
+		d.cluster = c
+	}
+	for _, m := range masters { // each starts when its static pod's container starts
+		if err := d.cluster.KillMember(m); err != nil {
+			return nil, errors.Join(fmt.Errorf("open the store: %w", err), d.cluster.Close())
+		}
+	}
+	e.net.OnChange(d.netChanged)
+	return d, nil
+}
+
+func (d *storeDoor) setRate(r sim.Rate) { d.pace.Store(uint64(r * 1000)) }
+
+// setPace follows the loop's rate.
+func (d *storeDoor) setPace(r sim.Rate) {
+	if r == sim.Unpaced {
+		r = d.e.opts.HeldRate
+	}
+	if r == 0 {
+		return // paused: keep the timeouts
+	}
+	d.setRate(r)
+	d.cluster.SetPace(float64(min(r, electionRate)))
+}
+
+// Verdict lets the simulated network decide about a raft message. Store goroutines.
+func (d *storeDoor) Verdict(from, to string) raftstore.Verdict {
+	t := d.e.net.Table()
+	v := t.Verdict(simnet.Addr{Host: from, Process: "etcd"}, simnet.Addr{Host: to, Process: "etcd"}, rand.Float64())
+	rate := float64(d.pace.Load()) / 1000
+	return raftstore.Verdict{Drop: v.Drop, Refuse: v.Refuse, Delay: time.Duration(float64(v.Delay) / rate), Cause: uint64(v.Cause)}
+}
+
+// RoleChanged brings a member's new role to the journal. Store goroutines.
+func (d *storeDoor) RoleChanged(s raftstore.MemberStatus) {
+	d.e.loop.Post(func() {
+		old := d.leader[s.Name]
+		d.leader[s.Name] = s
+		if old.Role == s.Role && old.Term == s.Term && old.Leader == s.Leader && old.Err == s.Err {
+			return
+		}
+		cause := d.cause
+		if cause == 0 {
+			cause = d.e.root
+		}
+		d.e.journal.Emit(event.On("etcd", s.Name), cause, event.RaftRole{Member: s.Name, Role: string(s.Role), Term: s.Term, Leader: s.Leader, Err: s.Err})
+	})
+}
+
+// Message brings votes and snapshots to the journal. Store goroutines.
+func (d *storeDoor) Message(m raftstore.Message) {
+	if m.Kind == "append" || m.Kind == "heartbeat" {
+		return
+	}
+	d.e.loop.Post(func() {
+		cause := event.Seq(m.Cause)
+		if cause == 0 {
+			cause = max(d.cause, d.e.root)
+		}
+		d.e.journal.Emit(event.On("etcd", m.From), cause, event.RaftMessage{From: m.From, To: m.To, Kind: m.Kind, Term: m.Term, Reply: m.Reply,
+			Granted: m.Granted, Entries: m.Entries, CommitIndex: m.CommitIndex, Lost: m.Lost})
+	})
+}
+
+// Applied brings a committed revision to the journal. Store goroutines.
+func (d *storeDoor) Applied(a raftstore.Applied) {
+	d.mu.Lock()
+	d.lastCommit = time.Now()
+	d.mu.Unlock()
+	d.e.loop.Post(func() { d.e.announ.Applied(a) })
+}
+
+// shaken remembers what changed around the store, as the cause of elections that follow.
+func (d *storeDoor) shaken(cause event.Seq) {
+	d.cause = cause
+	d.netChanged()
+}
+
+func (d *storeDoor) netChanged() {
+	d.majority = d.findMajority()
+	d.cluster.NetworkChanged()
+}
+
+// findMajority looks for members that are up and all reach one another in both directions, enough to elect a leader.
+func (d *storeDoor) findMajority() []string {
+	members := d.cluster.Members()
+	addr := func(m string) simnet.Addr { return simnet.Addr{Host: m, Process: "etcd"} }
+	for _, seed := range members {
+		if !d.e.net.Listening(addr(seed)) || !d.e.net.HostUp(seed) {
+			continue
+		}
+		group := []string{seed}
+		for _, m := range members {
+			if m == seed || !d.e.net.Listening(addr(m)) {
+				continue
+			}
+			if d.e.net.Reachable(addr(seed), addr(m)) && d.e.net.Reachable(addr(m), addr(seed)) {
+				group = append(group, m)
+			}
+		}
+		if len(group) > len(members)/2 {
+			return group
+		}
+	}
+	return nil
+}
+
+// gate says how fast simulated time may run now.
+//
+// While no leader is known but one can be elected, it is held to electionRate (paced) or HeldRate (unpaced). Unpaced, it is also held while a request to the store is
+// in flight on the side of the majority, and shortly after a commit until the members there have applied it. Requests on a side that cannot get through do not hold it:
+// nothing in wall time will ever answer them.
+func (e *Engine) gate() sim.Rate {
+	d := e.store
+	if e.opts.Store == StoreMemory || d.majority == nil {
+		return sim.Unpaced
+	}
+	free := e.loop.Rate() == sim.Unpaced
+	if !d.led() {
+		if free {
+			return e.opts.HeldRate
+		}
+		return electionRate
+	}
+	if !free {
+		return sim.Unpaced
+	}
+	for _, m := range d.majority {
+		if d.inFlight[m] > 0 {
+			return e.opts.HeldRate
+		}
+	}
+	if d.lagging() {
+		return e.opts.HeldRate
+	}
+	return sim.Unpaced
+}
+
+// led reports that a member of the majority believes it leads.
+func (d *storeDoor) led() bool {
+	if !d.cluster.Led() {
+		return false
+	}
+	for _, m := range d.majority {
+		if d.leader[m].Role == raftstore.Leader {
+			return true
+		}
+	}
+	return false
+}
+
+// lagging reports that a commit is fresh and a member of the majority has not applied it.
+func (d *storeDoor) lagging() bool {
+	d.mu.Lock()
+	fresh := time.Since(d.lastCommit) < settleFor
+	d.mu.Unlock()
+	if !fresh {
+		return false
+	}
+	var most int64
+	status := d.cluster.Status()
+	for _, s := range status {
+		most = max(most, s.Revision)
+	}
+	for _, s := range status {
+		for _, m := range d.majority {
+			if s.Name == m && s.Up && s.Revision < most {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// door is the store as the API server on a master sees it; it counts what the loop waits for.
+func (d *storeDoor) door(member string) raftstore.Store {
+	return &countedStore{Store: d.cluster.Store(member), d: d, member: member}
+}
+
+type countedStore struct {
+	raftstore.Store
+	d      *storeDoor
+	member string
+}
+
+func (s *countedStore) Txn(ctx context.Context, t mvcc.Txn, done func(raftstore.TxnResult)) {
+	settle := s.count()
+	s.Store.Txn(ctx, t, func(r raftstore.TxnResult) { done(r); settle() })
+}
+
+func (s *countedStore) Range(ctx context.Context, r raftstore.RangeRequest, done func(raftstore.RangeResult)) {
+	if r.Serializable {
+		s.Store.Range(ctx, r, done)
+		return
+	}
+	settle := s.count()
+	s.Store.Range(ctx, r, func(res raftstore.RangeResult) { done(res); settle() })
+}
+
+// count notes one request in flight; the function it returns, for any goroutine, takes the note back behind the answer in the mailbox.
+func (s *countedStore) count() func() {
+	s.d.inFlight[s.member]++
+	return func() { s.d.e.loop.Post(func() { s.d.inFlight[s.member]-- }) }
+}
+
+// sampleProgress journals once a simulated second how far each member is, where it changed.
+func (e *Engine) sampleProgress() {
+	for _, s := range e.store.cluster.Status() {
+		p := event.RaftProgress{Member: s.Name, LastIndex: s.LastIndex, CommitIndex: s.CommitIndex, Applied: s.Applied, Revision: s.Revision, SizeBytes: s.SizeBytes}
+		if e.store.progress[s.Name] != p && s.Up {
+			e.store.progress[s.Name] = p
+			e.journal.Emit(event.On("etcd", s.Name), e.root, p)
+		}
+	}
+	e.loop.After(time.Second, e.sampleProgress)
+}

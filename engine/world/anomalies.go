@@ -1,0 +1,263 @@
+package world
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/kinds"
+)
+
+// AnomalyKind says what is wrong. The order is that of weight: what explains most comes first.
+type AnomalyKind int
+
+// The kinds, with what Subject, Detail, Until and Count are for each.
+const (
+	// HostDown: Subject is the machine.
+	HostDown AnomalyKind = iota
+	// NoQuorum: too few members can talk to each other for writes. Count is how many can.
+	NoQuorum
+	// NoLeader: Subject is the raft leader that was lost (empty at the start).
+	NoLeader
+	// ProcessDown: Subject is "host/process", Detail the reason of its end. Its machine is on.
+	ProcessDown
+	// LinkFault: Subject is the fault in words ("cut worker-3 all").
+	LinkFault
+	// BackendDown: the balancer sends nothing to the API server on Subject; Detail says why.
+	BackendDown
+	// NoActive: nobody renews the lease of a component (Subject "kube-scheduler"); Detail is its last holder, Until when it runs or ran out.
+	NoActive
+	// NodeNotReady: Subject is the node, Detail the condition's reason.
+	NodeNotReady
+	// EvictionDue: pods of the node Subject will be deleted; Count is how many, Until when the first is due.
+	EvictionDue
+	// RolloutStuck: Subject is the Deployment "namespace/name", Detail the condition's reason.
+	RolloutStuck
+	// CrashLoop: Subject is the pod "namespace/name", Detail its Status, Count its restarts, Until the end of the back-off where the node tells.
+	CrashLoop
+	// PodFailing: Subject is the pod, Detail its Status.
+	PodFailing
+	// Unschedulable: Subject is the pod, Detail the scheduler's sentence, Until when it is tried again (zero: when something changes), Count the attempts.
+	Unschedulable
+)
+
+var anomalyNames = [...]string{"host down", "no quorum", "no leader", "process down", "link fault", "backend down", "no active", "node not ready",
+	"eviction due", "rollout stuck", "crash loop", "pod failing", "unschedulable"}
+
+func (k AnomalyKind) String() string { return anomalyNames[k] }
+
+// Anomaly is one thing that is not as it should be, as raw facts: views only put them into words.
+type Anomaly struct {
+	Kind    AnomalyKind
+	Subject string
+	Detail  string
+	// Since is when it began; By who did it (You), empty when nobody did or nobody knows.
+	Since time.Time
+	By    event.Actor
+	// Until is when it will change by plan; zero when there is no plan.
+	Until time.Time
+	Count int
+	// Seq is the record that tells of it; 0 when it is derived.
+	Seq event.Seq
+}
+
+// Anomalies lists what is not as it should be at the present instant, weightiest first, at most max entries; more counts those left out. Its cost follows
+// what is wrong and max, not the size of the cluster.
+func (w *World) Anomalies(max int) (list []Anomaly, more int) {
+	l := anomalyList{max: max}
+	w.hostAnomalies(&l)
+	w.raftAnomalies(&l)
+	w.linkAnomalies(&l)
+	w.activeAnomalies(&l)
+	w.nodeAnomalies(&l)
+	w.rolloutAnomalies(&l)
+	w.podAnomalies(&l)
+	slices.SortStableFunc(l.found, func(a, b Anomaly) int { return cmp.Compare(a.Kind, b.Kind) })
+	if len(l.found) > max {
+		l.more += len(l.found) - max
+		l.found = l.found[:max]
+	}
+	return l.found, l.more
+}
+
+type anomalyList struct {
+	found []Anomaly
+	max   int
+	more  int
+}
+
+func (l *anomalyList) add(a Anomaly) { l.found = append(l.found, a) }
+
+// full says that further entries of the present kind, of which n are left, need not be looked at.
+func (l *anomalyList) full(n int) bool {
+	if len(l.found) < l.max {
+		return false
+	}
+	l.more += n
+	return true
+}
+
+func (w *World) hostAnomalies(l *anomalyList) {
+	w.indexes.troubled.Scan(func(name string) bool {
+		h, _ := w.Hosts.Get(name)
+		if !h.Up {
+			l.add(Anomaly{Kind: HostDown, Subject: name, Since: h.Since, By: h.By, Seq: h.Seq})
+			return true
+		}
+		for _, p := range sortedProcesses(h) {
+			if !p.Up {
+				l.add(Anomaly{Kind: ProcessDown, Subject: name + "/" + p.Name, Detail: p.Reason, Since: p.Since, By: p.By, Seq: p.Seq})
+			}
+		}
+		return true
+	})
+}
+
+func sortedProcesses(h *Host) []Process {
+	list := make([]Process, 0, len(h.Processes))
+	for _, p := range h.Processes {
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b Process) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+func (w *World) raftAnomalies(l *anomalyList) {
+	have, need, total, _ := w.Quorum()
+	if total == 0 {
+		return
+	}
+	from, since, by, seq, vacant := w.Vacancy()
+	if have < need {
+		l.add(Anomaly{Kind: NoQuorum, Count: have, Since: since, By: by, Seq: seq})
+	}
+	if _, ok := w.Leader(); !ok {
+		if !vacant {
+			since = w.Start
+		}
+		l.add(Anomaly{Kind: NoLeader, Subject: from, Since: since, By: by, Seq: seq})
+	}
+}
+
+func (w *World) linkAnomalies(l *anomalyList) {
+	w.Faults.Scan(func(_ event.Seq, f Fault) bool {
+		l.add(Anomaly{Kind: LinkFault, Subject: f.Fault.String(), Since: f.At, By: f.By, Seq: f.Seq})
+		return true
+	})
+	w.Backends.Scan(func(_ string, b *Backend) bool {
+		if !b.Healthy && b.Reason != "" {
+			l.add(Anomaly{Kind: BackendDown, Subject: b.Host, Detail: b.Reason, Since: b.Since})
+		}
+		return true
+	})
+}
+
+// activeAnomalies looks at the leases of programs that run active-standby.
+func (w *World) activeAnomalies(l *anomalyList) {
+	for _, name := range [...]string{"kube-controller-manager", "kube-scheduler"} {
+		lease, ok := w.Leases.Get(podKey(metav1.NamespaceSystem, name))
+		if !ok {
+			continue
+		}
+		if _, expired := lease.Age(w.At); expired {
+			l.add(Anomaly{Kind: NoActive, Subject: name, Detail: lease.Holder, Since: lease.Renewed, Until: lease.Renewed.Add(lease.Duration), Seq: lease.Seq})
+		}
+	}
+}
+
+func (w *World) nodeAnomalies(l *anomalyList) {
+	seen := 0
+	w.indexes.notReady.Scan(func(name string) bool {
+		if l.full(w.indexes.notReady.Len() - seen) {
+			return false
+		}
+		seen++
+		n, _ := w.Nodes.Get(name)
+		l.add(Anomaly{Kind: NodeNotReady, Subject: name, Detail: n.Reason, Since: n.Since, By: w.silencer(name), Seq: n.Seq})
+		return true
+	})
+	seen = 0
+	w.indexes.evictions.Scan(func(node string, pods int) bool {
+		if l.full(w.indexes.evictions.Len() - seen) {
+			return false
+		}
+		seen++
+		if first, ok := w.firstEviction(node); ok {
+			l.add(Anomaly{Kind: EvictionDue, Subject: node, Count: pods, Until: first.Due, By: w.silencer(node), Seq: first.Seq})
+		}
+		return true
+	})
+}
+
+// silencer names who keeps a node from being heard: whoever took its machine or kubelet down or put a fault on its links.
+func (w *World) silencer(node string) (by event.Actor) {
+	if h, ok := w.Hosts.Get(node); ok {
+		if !h.Up {
+			return h.By
+		}
+		if p, ok := h.Processes["kubelet"]; ok && !p.Up {
+			return p.By
+		}
+	}
+	w.FaultsOn(node, func(f Fault) bool {
+		by = f.By
+		return false
+	})
+	return by
+}
+
+func (w *World) rolloutAnomalies(l *anomalyList) {
+	seen := 0
+	w.indexes.stuck.Scan(func(key string) bool {
+		if l.full(w.indexes.stuck.Len() - seen) {
+			return false
+		}
+		seen++
+		o, _ := w.Objects.Get(resourceNames[kinds.Deployments] + " " + key)
+		d := o.Object.(*appsv1.Deployment)
+		for i := range d.Status.Conditions {
+			if c := &d.Status.Conditions[i]; c.Type == appsv1.DeploymentProgressing {
+				l.add(Anomaly{Kind: RolloutStuck, Subject: key, Detail: c.Reason, Since: c.LastTransitionTime.Time, Seq: o.Seq})
+			}
+		}
+		return true
+	})
+}
+
+func (w *World) podAnomalies(l *anomalyList) {
+	seen := 0
+	w.FailingPods(func(p *Pod) bool {
+		if l.full(w.FailingCount() - seen) {
+			return false
+		}
+		seen++
+		a := Anomaly{Kind: PodFailing, Subject: podKey(p.Object.Namespace, p.Object.Name), Detail: p.Status, Since: p.Since, Seq: p.Seq}
+		if p.Status == "CrashLoopBackOff" || p.Status == "Init:CrashLoopBackOff" {
+			a.Kind, a.Count = CrashLoop, p.Restarts
+			w.ContainersOf(p, func(c *Container) bool {
+				if c.State == event.ContainerBackoff {
+					a.Until = c.Until
+				}
+				return c.State != event.ContainerBackoff
+			})
+		}
+		l.add(a)
+		return true
+	})
+	seen = 0
+	w.Pending(func(p *Pod) bool {
+		if l.full(w.PendingCount() - seen) {
+			return false
+		}
+		seen++
+		key := podKey(p.Object.Namespace, p.Object.Name)
+		if t, ok := w.Attempts.Get(key); ok && t.Message != "" {
+			l.add(Anomaly{Kind: Unschedulable, Subject: key, Detail: t.Message, Since: p.Since, Until: t.Until, Count: t.Attempt, Seq: t.Seq})
+		}
+		return true
+	})
+}

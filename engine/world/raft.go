@@ -1,0 +1,100 @@
+package world
+
+import (
+	"time"
+
+	"example.com/kubeviz/engine/event"
+)
+
+// Roles of a raft member, as facts name them.
+const (
+	roleLeader    = "leader"
+	roleCandidate = "candidate"
+	roleLearner   = "learner"
+	roleDown      = "down"
+)
+
+// vacancy follows the seat of the raft leader from the loss of one to the election of the next.
+type vacancy struct {
+	leader   string // who sits, or sat last
+	term     uint64
+	lost     bool
+	at, wall time.Time // of the loss
+	seq      event.Seq
+	by       event.Actor
+}
+
+func (w *World) raftRole(r event.Record, e event.RaftRole) {
+	before := Member{Name: e.Member}
+	if old, ok := w.Members.Get(e.Member); ok {
+		before = *old
+	}
+	m := before
+	if before.Role != e.Role {
+		m.Since = r.At
+	}
+	m.Role, m.Term, m.Leader, m.Err, m.Seq = e.Role, e.Term, e.Leader, e.Err, r.Seq
+	w.Members.Set(e.Member, &m)
+	switch {
+	case e.Role == roleLeader && w.MemberUp(&m) && e.Term > w.vacancy.term:
+		w.elected(r, e, before)
+	case e.Role == roleLeader && e.Term == w.vacancy.term && e.Member == w.vacancy.leader:
+		w.vacancy.lost = w.vacancy.lost && !w.MemberUp(&m) // said again
+	case e.Member == w.vacancy.leader && e.Role != roleLeader:
+		w.lost(r)
+	}
+}
+
+// elected records a new leader. When nobody saw the old one go (it still thinks it leads, behind a cut), the seat counts as empty from the moment the
+// winner began to run for it.
+func (w *World) elected(r event.Record, e event.RaftRole, before Member) {
+	v := w.vacancy
+	el := Election{At: r.At, Lost: r.At, From: v.leader, To: e.Member, Term: e.Term, Seq: r.Seq}
+	switch {
+	case v.lost:
+		el.Lost = v.at
+		if !v.wall.IsZero() && !r.Wall.IsZero() {
+			el.Wall = r.Wall.Sub(v.wall)
+		}
+	case v.leader != "" && before.Role == roleCandidate:
+		el.Lost = before.Since
+	}
+	el.Virtual = el.At.Sub(el.Lost)
+	w.Elections = append(w.Elections, el)
+	w.vacancy = vacancy{leader: e.Member, term: e.Term}
+}
+
+// lost notes that the leader is gone; the first sign counts.
+func (w *World) lost(r event.Record) {
+	if w.vacancy.lost || w.vacancy.leader == "" {
+		return
+	}
+	v := &w.vacancy
+	v.lost, v.at, v.wall, v.seq, v.by = true, r.At, r.Wall, r.Seq, w.by(r)
+}
+
+// memberStopped: the member's program or machine is down, so it has no role any more.
+func (w *World) memberStopped(r event.Record, name string) {
+	old, ok := w.Members.Get(name)
+	if !ok {
+		return
+	}
+	if old.Role != roleDown {
+		m := *old
+		m.Role, m.Leader, m.Since, m.Seq = roleDown, "", r.At, r.Seq
+		w.Members.Set(name, &m)
+	}
+	if name == w.vacancy.leader {
+		w.lost(r)
+	}
+}
+
+func (w *World) raftProgress(e event.RaftProgress) {
+	w.Revision = max(w.Revision, e.Revision)
+	m := Member{Name: e.Member}
+	if old, ok := w.Members.Get(e.Member); ok {
+		m = *old
+	}
+	m.LastIndex, m.CommitIndex, m.Applied = e.LastIndex, e.CommitIndex, e.Applied
+	w.Members.Set(e.Member, &m)
+}

@@ -1,0 +1,258 @@
+// Package world is the picture of a cluster that the records of its journal add up to: one pure fold, many readers (screen, time travel, replay, summary,
+// expectations).
+//
+// Apply is the fold: a switch with one arm per fact and no I/O. A World is cheap to Clone (its tables are copy-on-write trees), so checkpoints cost little
+// and what was cloned never changes. What tables hold (*Host, *Pod …) is immutable: Apply replaces entries, it never writes to one.
+//
+// Imports of ours: engine/event, engine/fault, engine/kinds. Goroutines: one owner per World; a Clone may go to another goroutine. Time: simulated, as found in records.
+package world
+
+import (
+	"time"
+
+	"github.com/tidwall/btree"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/fault"
+	"example.com/kubeviz/engine/kinds"
+)
+
+// World is a cluster at an instant.
+type World struct {
+	// Seq and At are of the last record folded in.
+	Seq  event.Seq
+	At   time.Time
+	Wall time.Time
+	// Start is the instant of the first record.
+	Start  time.Time
+	Header event.ClusterStarted
+	// Rate of simulated time; 0 is paused.
+	Rate     float64
+	Unpaced  bool
+	WhyPause string
+	// Revision of the store.
+	Revision int64
+
+	Hosts   btree.Map[string, *Host]   // by name; masters and workers
+	Members btree.Map[string, *Member] // raft members by name
+	Nodes   btree.Map[string, *Node]   // Node objects by name
+	Pods    btree.Map[string, *Pod]    // by "namespace/name"
+	// Objects holds every object by store-like key ("deployments.apps default/nginx"), pods and nodes included, leases and events too.
+	Objects btree.Map[string, *Object]
+	// Running is the truth: what runtimes run, by "node pod-uid container".
+	Running btree.Map[string, *Container]
+	Queues  btree.Map[string, *Queue] // by "actor queue"
+	// Leases by "namespace/name": holder and last renewal.
+	Leases btree.Map[string, *Lease]
+	// Faults in force, by the number of their record.
+	Faults btree.Map[event.Seq, Fault]
+	// Backends of the load balancer, by host.
+	Backends btree.Map[string, *Backend]
+	// Evictions planned, by pod "namespace/name".
+	Evictions btree.Map[string, *Eviction]
+	// Attempts is the last scheduling attempt by pod "namespace/name".
+	Attempts btree.Map[string, *Attempt]
+	// Leaders of the control plane's programs by lease ("kube-scheduler"), as they know themselves; what the store believes is in Leases.
+	Leaders btree.Map[string, *Leader]
+
+	Elections []Election
+	Requests  Requests
+	Commands  []Command
+	// Lost counts records that a reader missed.
+	Lost int
+
+	vacancy vacancy
+	indexes indexes
+	// shared: Commands is also held by a clone and must be copied before an entry changes.
+	shared bool
+}
+
+// Host is a machine as it really is.
+type Host struct {
+	Name   string
+	Master bool
+	Up     bool
+	Since  time.Time // of Up or not Up
+	// By says who took it down ("you"), Seq the record that says so; both empty while it is up.
+	By  event.Actor
+	Seq event.Seq
+	// Processes by name, few.
+	Processes map[string]Process
+}
+
+// Process on a machine: apiserver, etcd, scheduler, controller-manager, kubelet.
+type Process struct {
+	Name     string
+	Up       bool
+	Since    time.Time
+	Reason   string // of the last stop
+	By       event.Actor
+	Seq      event.Seq
+	Restarts int
+}
+
+// Member of the raft cluster as it sees itself.
+type Member struct {
+	Name                            string
+	Role                            string // follower, candidate, leader, down
+	Term                            uint64
+	Leader                          string
+	LastIndex, CommitIndex, Applied uint64
+	Since                           time.Time // of Role
+	Seq                             event.Seq
+	Err                             string
+}
+
+// Node is a Node object with what the screen asks of it.
+type Node struct {
+	Object *corev1.Node
+	Seq    event.Seq // of the last change
+	Master bool
+	// Ready is the condition's status: True, False, Unknown; empty when there is none. Reason and Since are the condition's.
+	Ready, Reason string
+	Since         time.Time
+	// Pods bound to it, and the sum of their requests (terminal ones not counted).
+	Pods     int
+	MilliCPU int64
+	Memory   int64 // bytes
+}
+
+// Pod is a Pod object with what the screen asks of it.
+type Pod struct {
+	Object *corev1.Pod
+	Seq    event.Seq
+	// Status is kubectl's STATUS column; Ready of Total containers are ready.
+	Status          string
+	Ready, Total    int
+	Restarts        int
+	Deleting, Ended bool
+	Since           time.Time // of Status
+
+	milliCPU, memory int64 // requests; 0 once ended
+}
+
+// Object is any object at its last change.
+type Object struct {
+	Kind   *kinds.Kind
+	Object kinds.Object
+	Seq    event.Seq
+	At     time.Time
+}
+
+// Container as its runtime has it.
+type Container struct {
+	Node  string
+	Pod   kinds.ObjectRef
+	Name  string
+	State event.ContainerState
+	Image string
+	Since time.Time
+	Until time.Time
+	Seq   event.Seq
+	// Restarts counts starts after the first.
+	Restarts, ExitCode int
+	Reason             string
+}
+
+// Queue of a component.
+type Queue struct {
+	Actor event.Actor
+	event.QueueChanged
+	At time.Time
+}
+
+// Lease with its holder.
+type Lease struct {
+	Namespace, Name, Holder string
+	Renewed                 time.Time
+	Duration                time.Duration
+	Transitions             int
+	Seq                     event.Seq
+}
+
+// Fault in force.
+type Fault struct {
+	Fault fault.Fault
+	By    event.Actor
+	At    time.Time
+	Seq   event.Seq
+}
+
+// Leader of a program that runs active-standby.
+type Leader struct {
+	Lease, Host, Identity string
+	Since                 time.Time
+	Seq                   event.Seq
+}
+
+// Backend of the load balancer.
+type Backend struct {
+	Host    string
+	Healthy bool
+	Reason  string
+	Since   time.Time
+	// Total requests served, and the rate per simulated second over the last tally.
+	Total   int
+	PerSec  float64
+	Watches int
+	LastAt  time.Time
+}
+
+// Eviction that is planned.
+type Eviction struct {
+	Pod  kinds.ObjectRef
+	Node string
+	Due  time.Time
+	Seq  event.Seq
+}
+
+// Attempt to schedule a pod.
+type Attempt struct {
+	event.SchedulingAttempt
+	At    time.Time
+	Queue string // where the pod waits now: active, backoff, unschedulable
+	Until time.Time
+	Seq   event.Seq
+}
+
+// Election is one change of raft leader.
+type Election struct {
+	// At is when the new leader was elected; Lost is when the old one was lost (equal At for the first).
+	At, Lost      time.Time
+	From, To      string
+	Term          uint64
+	Virtual, Wall time.Duration // from Lost to At
+	Seq           event.Seq
+}
+
+// Requests answered by all API servers.
+type Requests struct {
+	Total  int
+	ByCode map[int]int // copied on write
+}
+
+// Command of the user.
+type Command struct {
+	Seq   event.Seq
+	At    time.Time
+	Text  string
+	Done  bool
+	Error string
+}
+
+// Deployment returns a Deployment by namespace and name.
+func (w *World) Deployment(namespace, name string) (*appsv1.Deployment, bool) {
+	o, ok := w.Objects.Get(ObjectKey(kinds.Deployments, namespace, name))
+	if !ok {
+		return nil, false
+	}
+	d, ok := o.Object.(*appsv1.Deployment)
+	return d, ok
+}
+
+// ObjectKey is the key of World.Objects.
+func ObjectKey(k *kinds.Kind, namespace, name string) string {
+	return k.String() + " " + kinds.ObjectRef{Namespace: namespace, Name: name}.String()
+}

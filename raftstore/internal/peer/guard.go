@@ -1,0 +1,186 @@
+package peer
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/raft"
+
+	"example.com/kubeviz/raftstore/mvcc"
+)
+
+// errDisk is in the chain of the error of a member whose disk failed.
+var errDisk = errors.New("disk failed")
+
+// backing is what a log and stable store has to offer.
+type backing interface {
+	raft.LogStore
+	raft.StableStore
+}
+
+// guard stands between raft and its log and stable store.
+//
+// Raft panics on many store errors, and the panic of one member would end the program with all the others. So the first error marks the
+// member failed for good: every later write fails, which keeps votes and entries from being acknowledged, only the current term
+// "succeeds", because raft panics otherwise, and a reader that raft does not allow to fail is ended in place. An instance that has seen an
+// error is never used again (raft may keep a wrong last index after one); the member is reopened from disk.
+//
+// Every entry carries a checksum in its extensions, because bolt does not notice most damage.
+type guard struct {
+	backing
+	// onFail is called once, on its own goroutine, with the first error.
+	onFail func(error)
+	// stored is called after entries were stored.
+	stored func()
+	// running is set when raft's goroutines are up, whose reads must not fail.
+	running atomic.Bool
+
+	mu     sync.Mutex
+	failed error
+	// inject, when set, is what the next write fails with.
+	inject error
+}
+
+func (g *guard) fail(err error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.failed == nil {
+		g.failed = fmt.Errorf("%w: %w", errDisk, err)
+		if g.onFail != nil {
+			go g.onFail(g.failed)
+		}
+	}
+	return g.failed
+}
+
+func (g *guard) state() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failed
+}
+
+// try runs one access to the store. A panic of bolt, or a fault where its file was cut under it, counts as an error.
+func (g *guard) try(access func() error) (err error) {
+	if err := g.state(); err != nil {
+		return err
+	}
+	old := debug.SetPanicOnFault(true)
+	defer debug.SetPanicOnFault(old)
+	defer func() {
+		if r := recover(); r != nil {
+			err = g.fail(fmt.Errorf("panic: %v", r))
+		}
+	}()
+	return access()
+}
+
+func (g *guard) write(access func() error) error {
+	return g.try(func() error {
+		g.mu.Lock()
+		injected := g.inject
+		g.mu.Unlock()
+		if injected != nil {
+			return g.fail(injected)
+		}
+		if err := access(); err != nil {
+			return g.fail(err)
+		}
+		return nil
+	})
+}
+
+// mustRead is for reads that raft answers with a panic: it ends raft's goroutine instead. The member is being shut down by then.
+func (g *guard) mustRead(err error) error {
+	if err != nil && g.running.Load() && g.state() != nil {
+		runtime.Goexit()
+	}
+	return err
+}
+
+func (g *guard) StoreLog(l *raft.Log) error { return g.StoreLogs([]*raft.Log{l}) }
+
+func (g *guard) StoreLogs(logs []*raft.Log) error {
+	sealed := make([]*raft.Log, len(logs))
+	for i, l := range logs {
+		cp := *l
+		cp.Extensions = binary.LittleEndian.AppendUint32(nil, entrySum(l))
+		sealed[i] = &cp
+	}
+	err := g.write(func() error { return g.backing.StoreLogs(sealed) })
+	if g.stored != nil {
+		g.stored()
+	}
+	return err
+}
+
+// entrySum covers what makes up an entry: where it stands and what it says.
+func entrySum(l *raft.Log) uint32 {
+	b := make([]byte, 0, 21)
+	b = binary.LittleEndian.AppendUint64(b, l.Index)
+	b = binary.LittleEndian.AppendUint64(b, l.Term)
+	b = append(b, byte(l.Type))
+	b = binary.LittleEndian.AppendUint32(b, mvcc.Checksum(l.Data))
+	return mvcc.Checksum(b)
+}
+
+// GetLog reads an entry. One that is missing between the first and the last is damage, as is one whose checksum does not fit; one outside
+// is raft.ErrLogNotFound.
+func (g *guard) GetLog(index uint64, l *raft.Log) error {
+	return g.mustRead(g.try(func() error {
+		err := g.backing.GetLog(index, l)
+		if errors.Is(err, raft.ErrLogNotFound) {
+			first, errFirst := g.backing.FirstIndex()
+			last, errLast := g.backing.LastIndex()
+			if errFirst == nil && errLast == nil && (index < first || index > last) {
+				return raft.ErrLogNotFound
+			}
+		}
+		if err != nil {
+			return g.fail(fmt.Errorf("read entry %d: %w", index, err))
+		}
+		if len(l.Extensions) != 4 || binary.LittleEndian.Uint32(l.Extensions) != entrySum(l) {
+			return g.fail(fmt.Errorf("read entry %d: %w", index, mvcc.ErrDamaged))
+		}
+		l.Extensions = nil
+		return nil
+	}))
+}
+
+func (g *guard) FirstIndex() (v uint64, err error) {
+	return v, g.mustRead(g.try(func() error { v, err = g.backing.FirstIndex(); return err }))
+}
+
+func (g *guard) LastIndex() (v uint64, err error) {
+	return v, g.mustRead(g.try(func() error { v, err = g.backing.LastIndex(); return err }))
+}
+
+func (g *guard) DeleteRange(from, to uint64) error {
+	return g.write(func() error { return g.backing.DeleteRange(from, to) })
+}
+
+func (g *guard) Set(key, value []byte) error {
+	return g.write(func() error { return g.backing.Set(key, value) })
+}
+
+func (g *guard) SetUint64(key []byte, value uint64) error {
+	err := g.write(func() error { return g.backing.SetUint64(key, value) })
+	if err != nil && string(key) == "CurrentTerm" && g.running.Load() {
+		return nil
+	}
+	return err
+}
+
+func (g *guard) Get(key []byte) (v []byte, err error) {
+	err = g.try(func() error { v, err = g.backing.Get(key); return err })
+	return v, err
+}
+
+func (g *guard) GetUint64(key []byte) (v uint64, err error) {
+	err = g.try(func() error { v, err = g.backing.GetUint64(key); return err })
+	return v, err
+}

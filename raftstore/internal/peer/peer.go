@@ -1,0 +1,314 @@
+// Package peer is one member of the store: a hashicorp/raft node with its disk, its transport and the state machine it feeds.
+//
+// Owns: raft's life in one process (start, kill, failure), the fabric its messages take, the format of log entries and member snapshots.
+// Knows nothing of requests, watches or reads; those are raftstore's. Imports of ours: raftstore/mvcc.
+//
+// Goroutines: raft's own; one that reports changes of role; one per Stop. Methods may be called from any. No panic of a member leaves it: the
+// state machine, the disk and the reporter recover and fail the member.
+//
+// Time: wall time, as raft has it.
+package peer
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+
+	"example.com/kubeviz/raftstore/mvcc"
+)
+
+// Hooks are what a member tells its owner. None may block.
+type Hooks struct {
+	// Applied and Restored are called with the state locked, in order; kv must not be kept.
+	Applied  func(index, term uint64, outcomes []Outcome, kv *mvcc.Store)
+	Restored func(index, term uint64, kv *mvcc.Store)
+	// Answer follows each of them with the state unlocked.
+	Answer func(index, term uint64, outcomes []Outcome)
+	// Changed: role, term or leader may have changed.
+	Changed func()
+	// Failed: the member cannot go on; called at most once per life, on a goroutine of its own. The owner stops it.
+	Failed func(error)
+	// Conflicts: after taking over a snapshot the log holds an entry of another term at its end (raft#697). The owner stops the member and
+	// starts it with DropLog. Called on a goroutine of its own.
+	Conflicts func()
+	// Ask answers a question of another member, on that member's goroutine.
+	Ask func(from string, question any) any
+}
+
+// Timing holds raft's durations and limits.
+type Timing struct {
+	// Heartbeat is both heartbeat and election timeout.
+	Heartbeat, Lease, Commit time.Duration
+	SnapshotInterval         time.Duration
+	SnapshotThreshold        uint64
+	TrailingLogs             uint64
+}
+
+// Config says how to start a member.
+type Config struct {
+	Name    string
+	Members []string
+	Disk    *Disk
+	Fabric  *Fabric
+	Decoder *Decoder
+	Timing  Timing
+	Logger  hclog.Logger
+	Hooks   Hooks
+	// DropLog deletes the log first; the newest snapshot stands for it.
+	DropLog bool
+}
+
+var errStopped = errors.New("member stopped")
+
+// Peer is one life of a member, from start to stop.
+type Peer struct {
+	conf   Config
+	raft   *raft.Raft
+	fsm    *fsm
+	trans  *Transport
+	end    *endpoint
+	disk   *opened
+	failed atomic.Bool
+
+	// begun is closed when everything is in place; what raft does before that waits for it.
+	begun    chan struct{}
+	stop     sync.Once
+	stopping chan struct{}
+	stopped  chan struct{}
+}
+
+// Start opens the disk, checks it and starts raft on it.
+func Start(conf Config) (started *Peer, err error) {
+	p := &Peer{conf: conf, begun: make(chan struct{}), stopping: make(chan struct{}), stopped: make(chan struct{})}
+	p.trans = newTransport(conf.Fabric, conf.Name, p.begun)
+	p.fsm = &fsm{decoder: conf.Decoder, hooks: conf.Hooks, kv: mvcc.New(), committed: p.trans.news.tell, halt: func(err error) { go p.fail(err) }}
+	p.disk, err = conf.Disk.open(conf.Logger)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("start raft: panic: %v\n%s", r, debug.Stack())
+		}
+		if err != nil {
+			close(p.stopped)
+			err = errors.Join(err, p.disk.close())
+			started = nil
+		}
+	}()
+	if err := p.disk.check(conf.Disk.Used()); err != nil {
+		return nil, err
+	}
+	if conf.DropLog {
+		if err := p.disk.dropLog(); err != nil {
+			return nil, err
+		}
+	}
+	rc := p.raftConfig()
+	if err := conf.Disk.bootstrap(rc, p.disk, p.trans, conf.Members); err != nil {
+		return nil, fmt.Errorf("first configuration: %w", err)
+	}
+	p.disk.guard.onFail, p.disk.guard.stored = p.fail, p.trans.news.tell
+	p.trans.mute.Store(conf.Disk.rejoining())
+	p.raft, err = raft.NewRaft(rc, p.fsm, p.disk.logs, p.disk.guard, p.disk.snapshots, p.trans)
+	if err != nil {
+		return nil, err
+	}
+	p.begin()
+	return p, nil
+}
+
+func (p *Peer) raftConfig() *raft.Config {
+	t := p.conf.Timing
+	rc := raft.DefaultConfig()
+	rc.LocalID = raft.ServerID(p.conf.Name)
+	rc.HeartbeatTimeout, rc.ElectionTimeout = t.Heartbeat, t.Heartbeat
+	rc.LeaderLeaseTimeout, rc.CommitTimeout = t.Lease, t.Commit
+	rc.SnapshotInterval, rc.SnapshotThreshold, rc.TrailingLogs = t.SnapshotInterval, t.SnapshotThreshold, t.TrailingLogs
+	rc.Logger = p.conf.Logger
+	rc.NoLegacyTelemetry = true
+	return rc
+}
+
+// begin joins the fabric, once everything its messages touch is there.
+func (p *Peer) begin() {
+	p.fsm.mu.Lock()
+	p.fsm.begun = true
+	p.fsm.mu.Unlock()
+	p.disk.guard.running.Store(true)
+	p.trans.leads = p.Leads
+	p.trans.term = p.raft.CurrentTerm
+	p.trans.applied = p.fsm.index.Load
+	p.trans.installed = p.afterInstall
+	p.trans.position = func() (last, commit uint64) { return p.raft.LastIndex(), p.raft.CommitIndex() }
+	p.end = &endpoint{name: p.conf.Name, raft: p.trans, ask: p.conf.Hooks.Ask, gone: make(chan struct{})}
+
+	changes := make(chan raft.Observation, 64)
+	observer := raft.NewObserver(changes, false, func(o *raft.Observation) bool {
+		switch o.Data.(type) {
+		case raft.LeaderObservation, raft.RaftState:
+			return true
+		}
+		return false
+	})
+	p.raft.RegisterObserver(observer)
+	close(p.begun)
+	go p.report(changes)
+	p.conf.Fabric.attach(p.end)
+}
+
+// report turns raft's observations, which may be merged or dropped, into "look again".
+func (p *Peer) report(changes <-chan raft.Observation) {
+	defer p.recover("report")
+	for {
+		p.conf.Hooks.Changed()
+		select {
+		case <-changes:
+		case <-p.stopping:
+			return
+		}
+	}
+}
+
+func (p *Peer) recover(what string) {
+	if r := recover(); r != nil {
+		go p.fail(fmt.Errorf("%s: panic: %v\n%s", what, r, debug.Stack()))
+	}
+}
+
+// fail reports that the member cannot go on. What fails during the start is the answer of Start.
+func (p *Peer) fail(err error) {
+	select {
+	case <-p.begun:
+	case <-p.stopped:
+		return
+	}
+	if p.failed.CompareAndSwap(false, true) {
+		p.fsm.closed.Store(true)
+		p.conf.Hooks.Failed(err)
+	}
+}
+
+// afterInstall looks for the entry that raft leaves behind in conflict with a snapshot.
+func (p *Peer) afterInstall(index, term uint64) {
+	var l raft.Log
+	if err := p.disk.logs.GetLog(index, &l); err == nil && l.Term != term {
+		go p.conf.Hooks.Conflicts()
+	}
+}
+
+// Stop ends this life of the member as a power loss would, and returns at once: nothing is handed over, and nothing that raft still does has
+// any effect. Stopped is closed when its disk is free again.
+func (p *Peer) Stop() {
+	p.stop.Do(func() {
+		p.fsm.closed.Store(true)
+		close(p.stopping)
+		p.conf.Fabric.detach(p.end)
+		p.trans.Close()
+		go func() {
+			defer close(p.stopped)
+			p.raft.Shutdown().Error() // always nil
+			if err := p.disk.close(); err != nil {
+				p.conf.Logger.Error("close the log", "error", err)
+			}
+		}()
+	})
+}
+
+// Stopped is closed when Stop has done its work.
+func (p *Peer) Stopped() <-chan struct{} { return p.stopped }
+
+// Stopping is closed when Stop is called.
+func (p *Peer) Stopping() <-chan struct{} { return p.stopping }
+
+// Propose puts data into the log, if this member leads in term, and returns when raft has taken it over. Whether it is ever applied shows in
+// Hooks.Applied; raft's own answer is not waited for, because it may never come.
+func (p *Peer) Propose(term uint64, data []byte) bool {
+	if !p.Leads(term) {
+		return false
+	}
+	p.raft.Apply(data, 0)
+	return true
+}
+
+// Role tells whether this member leads, follows or stands for election, and its term.
+func (p *Peer) Role() (state raft.RaftState, term uint64) {
+	return p.raft.State(), p.raft.CurrentTerm()
+}
+
+// Leads tells whether this member leads in term, as far as it knows itself.
+func (p *Peer) Leads(term uint64) bool {
+	return p.raft.State() == raft.Leader && p.raft.CurrentTerm() == term && !p.failed.Load()
+}
+
+// Leader is the leader this member follows (itself included); empty when it knows none.
+func (p *Peer) Leader() string {
+	_, id := p.raft.LeaderWithID()
+	return string(id)
+}
+
+// CurrentTerm is the term this member is in.
+func (p *Peer) CurrentTerm() uint64 { return p.raft.CurrentTerm() }
+
+// CommitIndex is how far the log is committed, as far as this member knows.
+func (p *Peer) CommitIndex() uint64 { return p.raft.CommitIndex() }
+
+// LastIndex is the last index of the log.
+func (p *Peer) LastIndex() uint64 { return p.raft.LastIndex() }
+
+// Applied is the index of the last entry the state machine has run.
+func (p *Peer) Applied() uint64 { return p.fsm.index.Load() }
+
+// LastContact is when a leader last reached this member.
+func (p *Peer) LastContact() time.Time { return p.raft.LastContact() }
+
+// View is a frozen copy of the state.
+func (p *Peer) View() *mvcc.View { return p.fsm.frozen() }
+
+// WithState runs do with the state locked, between two entries.
+func (p *Peer) WithState(do func(kv *mvcc.Store)) {
+	p.fsm.mu.Lock()
+	defer p.fsm.mu.Unlock()
+	do(p.fsm.kv)
+}
+
+// SetHeartbeat changes heartbeat and election timeout.
+func (p *Peer) SetHeartbeat(d time.Duration) error {
+	rc := p.raft.ReloadableConfig()
+	if rc.HeartbeatTimeout == d {
+		return nil
+	}
+	rc.HeartbeatTimeout, rc.ElectionTimeout = d, d
+	return p.raft.ReloadConfig(rc)
+}
+
+// Muted tells whether the member must still keep out of elections; see Disk.Wipe.
+func (p *Peer) Muted() bool { return p.trans.mute.Load() }
+
+// Unmute lets it take part in elections again, for good.
+func (p *Peer) Unmute() error {
+	if err := p.conf.Disk.Rejoining(false); err != nil {
+		return err
+	}
+	p.trans.mute.Store(false)
+	return nil
+}
+
+// FailDisk makes the next write to the disk fail with err.
+func (p *Peer) FailDisk(err error) {
+	p.disk.guard.mu.Lock()
+	defer p.disk.guard.mu.Unlock()
+	p.disk.guard.inject = err
+}
+
+// Snapshot makes raft take one now. It waits until that is done.
+func (p *Peer) Snapshot() error { return p.raft.Snapshot().Error() }
+
+// Heartbeat is the present heartbeat timeout.
+func (p *Peer) Heartbeat() time.Duration { return p.raft.ReloadableConfig().HeartbeatTimeout }

@@ -1,0 +1,309 @@
+package raftstore
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"example.com/kubeviz/raftstore/internal/peer"
+	"example.com/kubeviz/raftstore/mvcc"
+)
+
+// retryEvery is how soon something that found no leader looks again, when nothing wakes it before.
+const retryEvery = 10 * time.Millisecond
+
+// life is a member from one start to the next stop: its raft node and everything its clients wait for. Nothing survives it but the disk.
+type life struct {
+	m    *member
+	peer atomic.Pointer[peer.Peer] // nil until it has started
+	// started is closed when the start has succeeded or failed, stop when the life ends, over when the disk is free.
+	started, stop, over chan struct{}
+	ending              sync.Once
+	born                time.Time
+
+	nextID   atomic.Uint64
+	inflight atomic.Int64 // writes and linearizable reads not answered
+	ready    atomic.Bool
+	// What the state machine is at, for Status.
+	revision, compacted, size atomic.Int64
+
+	// wakeWrites, wakePropose and wakeReads each hold at most one signal.
+	wakeWrites, wakePropose, wakeReads chan struct{}
+
+	mu sync.Mutex
+	// ended is set when nothing is taken any more.
+	ended bool
+	writes
+	reads
+	// seenTerm is the term of the newest entry applied, markedTerm the newest this member proposed its mark for.
+	seenTerm, markedTerm uint64
+	// role as last reported.
+	reported struct {
+		state  raft.RaftState
+		term   uint64
+		leader string
+	}
+	// deferred runs when the member is ready.
+	deferred []func()
+
+	hub hub
+}
+
+func newLife(m *member) *life {
+	l := &life{
+		m: m, started: make(chan struct{}), stop: make(chan struct{}), over: make(chan struct{}), born: time.Now(),
+		wakeWrites: make(chan struct{}, 1), wakePropose: make(chan struct{}, 1), wakeReads: make(chan struct{}, 1),
+	}
+	l.pending = make(map[uint64]*proposal)
+	l.hub.life = l
+	// Request ids must not meet those of another life in the log, so each life begins at a random one.
+	var seed [8]byte
+	rand.Read(seed[:]) // never fails
+	l.nextID.Store(binary.LittleEndian.Uint64(seed[:]))
+	return l
+}
+
+func (l *life) newID() uint64 { return l.nextID.Add(1) }
+
+// run starts the member when the life before has left the disk.
+func (l *life) run(before *life, dropLog bool) {
+	running := false
+	defer func() {
+		if r := recover(); r != nil {
+			l.m.end(l, panicked("start", r).Error())
+		}
+		close(l.started)
+		if !running {
+			close(l.over)
+		}
+	}()
+	if before != nil {
+		<-before.over
+	}
+	c := l.m.c
+	p, err := peer.Start(peer.Config{
+		Name: l.m.name, Members: c.opt.Members, Disk: l.m.disk, Fabric: c.fabric, Decoder: c.decoder, Logger: c.logger.Named(l.m.name),
+		Timing: peer.Timing{
+			Heartbeat: time.Duration(c.heartbeat.Load()), Lease: leaderLease, Commit: c.opt.CommitTimeout,
+			SnapshotInterval: c.opt.SnapshotInterval, SnapshotThreshold: c.opt.SnapshotThreshold, TrailingLogs: c.opt.TrailingLogs,
+		},
+		Hooks: peer.Hooks{
+			Applied: l.applied, Restored: l.restored, Answer: l.answer, Changed: l.changed, Ask: l.asked,
+			Failed:    func(err error) { l.m.end(l, err.Error()) },
+			Conflicts: l.dropLog,
+		},
+		DropLog: dropLog,
+	})
+	if err != nil {
+		l.m.end(l, err.Error())
+		return
+	}
+	l.peer.Store(p)
+	running = true
+	go func() {
+		<-l.stop
+		p.Stop()
+		<-p.Stopped()
+		close(l.over)
+	}()
+	// The pace may have changed meanwhile.
+	l.setHeartbeat(time.Duration(c.heartbeat.Load()))
+	p.WithState(l.note)
+	l.changed()
+	l.goes("hand over writes", l.handOverWrites)
+	l.goes("propose", l.proposeWrites)
+	l.goes("read", l.serveReads)
+	l.goes("become ready", l.becomeReady)
+}
+
+// goes runs one of the life's goroutines; a panic in it fails the member.
+func (l *life) goes(what string, do func()) {
+	go func() {
+		defer l.recover(what)
+		do()
+	}()
+}
+
+func (l *life) recover(what string) {
+	if r := recover(); r != nil {
+		l.m.end(l, panicked(what, r).Error())
+	}
+}
+
+// dropLog restarts the member on its newest snapshot, without the log that conflicts with it.
+func (l *life) dropLog() {
+	if l.m.end(l, "restarting: its log conflicts with the leader's snapshot") {
+		l.m.start(true) // fails only when somebody else has started it
+	}
+}
+
+// end stops everything and tells everyone who waits. The member has forgotten this life already.
+func (l *life) end() {
+	l.ending.Do(func() {
+		close(l.stop)
+		if p := l.peer.Load(); p != nil {
+			p.Stop()
+		}
+		l.mu.Lock()
+		l.ended = true
+		pending, reads := l.pending, l.waiting
+		l.pending, l.waiting = nil, nil
+		l.queue, l.outbox = nil, nil
+		l.deferred = nil
+		l.mu.Unlock()
+		for _, w := range pending {
+			outcome := Refused
+			if w.term != 0 {
+				outcome = Unknown
+			}
+			l.finish(w, TxnResult{Outcome: outcome, Err: ErrStopped})
+		}
+		for r := range reads {
+			l.finishRead(r, RangeResult{Err: ErrStopped})
+		}
+		l.hub.end(ErrStopped)
+	})
+}
+
+func (l *life) setHeartbeat(d time.Duration) {
+	p := l.peer.Load()
+	if p == nil {
+		return
+	}
+	if err := p.SetHeartbeat(d); err != nil {
+		l.m.c.logger.Error("set heartbeat timeout", "member", l.m.name, "timeout", d, "error", err)
+	}
+}
+
+// changed looks whether role, term or leader are other than reported.
+func (l *life) changed() {
+	p := l.peer.Load()
+	if p == nil {
+		return
+	}
+	l.m.reporting.Lock()
+	defer l.m.reporting.Unlock()
+	state, term := p.Role()
+	leader := p.Leader()
+	l.mu.Lock()
+	same := l.reported.state == state && l.reported.term == term && l.reported.leader == leader
+	l.reported.state, l.reported.term, l.reported.leader = state, term, leader
+	if state == raft.Leader && term > l.markedTerm {
+		l.markedTerm = term
+		l.outbox = append(l.outbox, outgoing{term: term, mark: true})
+		wake(l.wakePropose)
+	}
+	ended := l.ended
+	l.mu.Unlock()
+	if same || ended {
+		return
+	}
+	wake(l.wakeWrites)
+	wake(l.wakeReads)
+	l.m.c.opt.Observer.RoleChanged(l.m.Status())
+}
+
+// applied runs with the state locked, after each entry.
+func (l *life) applied(index, term uint64, outcomes []peer.Outcome, kv *mvcc.Store) {
+	l.note(kv)
+	l.m.c.announce(index, term, outcomes)
+	l.hub.publish(outcomes, kv.Revision())
+}
+
+// restored runs with the state locked, when a leader's snapshot has replaced it.
+func (l *life) restored(_, _ uint64, kv *mvcc.Store) {
+	l.note(kv)
+	l.hub.end(mvcc.ErrRestored)
+	// What was handed over may be part of the snapshot, or not: nobody can tell.
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, w := range l.pending {
+		if w.term != 0 {
+			delete(l.pending, id)
+			l.lost = append(l.lost, w)
+		}
+	}
+}
+
+func (l *life) note(kv *mvcc.Store) {
+	l.revision.Store(kv.Revision())
+	l.compacted.Store(kv.CompactedRevision())
+	l.size.Store(kv.Size())
+}
+
+// answer runs after applied or restored, with the state unlocked: it answers the writes of the entry that were brought here, and those
+// that this entry proves will never be applied.
+func (l *life) answer(index, term uint64, outcomes []peer.Outcome) {
+	type answered struct {
+		w *proposal
+		r TxnResult
+	}
+	var answers []answered
+	l.mu.Lock()
+	if len(l.pending) > 0 {
+		for i := range outcomes {
+			o := &outcomes[i]
+			if w, mine := l.pending[o.ID]; mine {
+				delete(l.pending, o.ID)
+				answers = append(answers, answered{w, TxnResult{Outcome: Done, Result: o.Result, Err: translate(o.Err), Index: index, Term: term}})
+			}
+		}
+	}
+	for _, w := range l.lost {
+		answers = append(answers, answered{w, TxnResult{Outcome: Unknown, Err: ErrLeaderChanged}})
+	}
+	l.lost = nil
+	if term > l.seenTerm {
+		l.seenTerm = term
+		for id, w := range l.pending {
+			if w.term != 0 && w.term < term {
+				delete(l.pending, id)
+				answers = append(answers, answered{w, TxnResult{Outcome: Refused, Err: ErrLeaderChanged}})
+			}
+		}
+	}
+	var waiters []chan struct{}
+	kept := l.indexWaiters[:0]
+	for _, w := range l.indexWaiters {
+		if w.index <= index {
+			waiters = append(waiters, w.reached)
+		} else {
+			kept = append(kept, w)
+		}
+	}
+	l.indexWaiters = kept
+	l.mu.Unlock()
+	for _, a := range answers {
+		l.finish(a.w, a.r)
+	}
+	for _, w := range waiters {
+		close(w)
+	}
+}
+
+// asked answers what another member asks, on that member's goroutine.
+func (l *life) asked(from string, question any) any {
+	switch q := question.(type) {
+	case forwardedWrites:
+		return l.accept(q.term, q.writes)
+	case indexQuestion:
+		return l.answerIndex(from, q)
+	case termQuestion:
+		p := l.peer.Load()
+		return p != nil && p.CurrentTerm() <= q.term
+	}
+	return errors.New("unknown question")
+}
+
+// wake leaves a signal, unless one waits already.
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

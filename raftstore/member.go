@@ -1,0 +1,218 @@
+package raftstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/hashicorp/raft"
+
+	"example.com/kubeviz/raftstore/internal/peer"
+	"example.com/kubeviz/raftstore/mvcc"
+)
+
+// member is a place in the cluster: a name and a disk, and while it runs, a life.
+type member struct {
+	c    *RaftCluster
+	name string
+	disk *peer.Disk
+
+	// reporting is held while the observer is told of this member, so that it hears in order.
+	reporting sync.Mutex
+
+	mu   sync.Mutex
+	life *life
+	// last is the life before, whose end a new one waits for.
+	last *life
+	// failure is why it is down although nobody stopped it.
+	failure string
+}
+
+var _ Store = (*member)(nil)
+
+func (m *member) current() *life {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.life
+}
+
+var errRunning = errors.New("it is running")
+
+func (m *member) start(dropLog bool) (*life, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.life != nil {
+		return nil, fmt.Errorf("start member %s: %w", m.name, errRunning)
+	}
+	l := newLife(m)
+	m.life, m.failure = l, ""
+	go l.run(m.last, dropLog)
+	return l, nil
+}
+
+// kill ends the present life. A reason is kept for the status; empty means somebody wanted it.
+func (m *member) kill(reason string) {
+	m.mu.Lock()
+	l := m.life
+	if reason == "" {
+		m.failure = ""
+	}
+	m.mu.Unlock()
+	if l != nil {
+		m.end(l, reason)
+	}
+}
+
+// end ends l, if it is still the present life, and reports that the member is down.
+func (m *member) end(l *life, reason string) bool {
+	m.mu.Lock()
+	if m.life != l {
+		m.mu.Unlock()
+		return false
+	}
+	m.life, m.last, m.failure = nil, l, reason
+	m.mu.Unlock()
+	l.end()
+	m.reporting.Lock()
+	defer m.reporting.Unlock()
+	m.c.opt.Observer.RoleChanged(m.Status())
+	return true
+}
+
+// waitDown waits until the disk is free.
+func (m *member) waitDown() {
+	m.mu.Lock()
+	last := m.last
+	m.mu.Unlock()
+	if last != nil {
+		<-last.over
+	}
+}
+
+func (m *member) wipe() error {
+	m.waitDown()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.life != nil {
+		return errRunning
+	}
+	m.failure = ""
+	return m.disk.Wipe(m.disk.Used() || m.anyOtherUsed())
+}
+
+func (m *member) anyOtherUsed() bool {
+	for _, other := range m.c.members {
+		if other != m && other.disk.Used() {
+			return true
+		}
+	}
+	return false
+}
+
+// Txn proposes a transaction; see Store.
+func (m *member) Txn(ctx context.Context, t mvcc.Txn, done func(TxnResult)) {
+	if err := mvcc.Validate(t); err != nil {
+		done(TxnResult{Outcome: Refused, Err: err})
+		return
+	}
+	l := m.current()
+	if l == nil {
+		done(TxnResult{Outcome: Refused, Err: ErrStopped})
+		return
+	}
+	enc := peer.EncodeTxn(l.newID(), t)
+	if len(enc.Body) > MaxRequestBytes {
+		done(TxnResult{Outcome: Refused, Err: ErrTooLarge})
+		return
+	}
+	l.write(ctx, enc, done)
+}
+
+// Compact drops history on all members; see Store. It fails with ErrCompacted or ErrFutureRev when rev is not fit for it.
+func (m *member) Compact(ctx context.Context, rev int64, done func(error)) {
+	l := m.current()
+	switch {
+	case l == nil:
+		done(ErrStopped)
+	case rev <= 0:
+		done(ErrCompacted)
+	default:
+		l.write(ctx, peer.EncodeCompact(l.newID(), rev), func(r TxnResult) { done(r.Err) })
+	}
+}
+
+// Range reads; see Store.
+func (m *member) Range(ctx context.Context, r RangeRequest, done func(RangeResult)) {
+	l := m.current()
+	if l == nil {
+		done(RangeResult{Err: ErrStopped})
+		return
+	}
+	l.read(ctx, r, done)
+}
+
+// Watch delivers changes; see Store. After cancel returns, one delivery that had begun may still be going on.
+func (m *member) Watch(r WatchRequest, deliver func(WatchBatch)) (cancel func()) {
+	l := m.current()
+	if l == nil {
+		deliver(WatchBatch{Err: ErrStopped})
+		return func() {}
+	}
+	return l.watch(r, deliver)
+}
+
+// Status is the member's own view.
+func (m *member) Status() MemberStatus {
+	m.mu.Lock()
+	l, failure := m.life, m.failure
+	m.mu.Unlock()
+	s := MemberStatus{Name: m.name, Role: Down, Err: failure}
+	if l == nil {
+		return s
+	}
+	s.Up = true
+	s.Role = Follower
+	p := l.peer.Load()
+	if p == nil {
+		return s
+	}
+	state, term := p.Role()
+	s.Role, s.Term, s.Leader = roleOf(state), term, p.Leader()
+	s.LastIndex, s.CommitIndex, s.Applied = p.LastIndex(), p.CommitIndex(), p.Applied()
+	s.Ready = l.ready.Load()
+	s.Revision, s.Compacted = l.revision.Load(), l.compacted.Load()
+	if s.SizeBytes = m.disk.Size(); s.SizeBytes == 0 {
+		s.SizeBytes = l.size.Load()
+	}
+	return s
+}
+
+func roleOf(s raft.RaftState) Role {
+	switch s {
+	case raft.Leader:
+		return Leader
+	case raft.Candidate:
+		return Candidate
+	case raft.Shutdown:
+		return Down
+	}
+	return Follower
+}
+
+// translate turns the state machine's errors into the store's.
+func translate(err error) error {
+	switch {
+	case errors.Is(err, mvcc.ErrCompacted):
+		return ErrCompacted
+	case errors.Is(err, mvcc.ErrFutureRev):
+		return ErrFutureRev
+	}
+	return err
+}
+
+// panicked describes a recovered panic.
+func panicked(what string, r any) error {
+	return fmt.Errorf("%s: panic: %v\n%s", what, r, debug.Stack())
+}

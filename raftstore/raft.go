@@ -1,0 +1,280 @@
+package raftstore
+
+// DESIGN of the cluster on hashicorp/raft.
+//
+// Writes. A member queues the writes its clients bring. When it knows a leader it hands over all that are waiting: to its own proposer if it
+// leads, else over the network to the leader's. The proposer puts everything that has arrived while raft was busy into one log entry
+// (group commit). A write is answered when the state machine of the member it was brought to has applied it, as in etcd: who is answered
+// by a member can read the write there. Nothing waits for raft's futures, which may never answer.
+//
+// Outcomes. An entry is valid only in the term it was proposed in, and is skipped by all members where raft logs it in another. A new leader's
+// first entry is a mark without writes. So when a member applies anything of a later term, each write it handed over for an earlier one
+// either was seen before or never will be applied: the doubt ends there, with Refused. Until then it is real, and a caller that gives up
+// gets Unknown.
+//
+// Reads. A linearizable read asks the leader for its commit index. The leader answers once it has applied its mark and a majority said, after the
+// index was taken, that they are in no later term. The member waits until it has applied that index and reads its own state. The question
+// to the majority is our own message, not raft's VerifyLeader, whose future may never answer when a member stops; it is sound because
+// a later leader needs a majority in its term before it can commit anything. Reads that arrive together share one question.
+//
+// Start. After a start the state machine holds only its newest snapshot. The member asks for an index as above, and until it has applied that it is
+// not Ready, and reads and watches wait. A member whose disk was wiped forgot what it voted and acknowledged; it keeps out of elections until
+// a leader, confirmed by a majority without it, has brought its log up to the leader's own end.
+//
+// Failure. A disk error, a bad entry or a panic in a member stops that member, says why in its Status, and leaves the others alone. It is
+// started again from its disk.
+//
+// Pace. Raft lives in wall time, the cluster in virtual time. A fail-over takes about twice the heartbeat timeout. At 1x that is
+// heartbeatSlow, for about etcd's own fail-over and slow enough to watch; from 5x on it is heartbeatFast, so that it stays far below the
+// 15 virtual seconds of the scheduler's lease. Raft's advice to stay above a second is about slow disks, on which heartbeats queue behind
+// fsync; here the disk is not synced unless Options.Sync asks for it. The leader's lease cannot be changed while raft runs and must not exceed
+// the shortest heartbeat timeout, so links slower than 250 ms (wall, there and back) cost leadership. CommitTimeout is how soon followers
+// hear of a commit when no further entry follows. It is short, and the transport keeps idle followers from paying for that (internal/peer/idle.go).
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"example.com/kubeviz/raftstore/internal/peer"
+)
+
+const (
+	heartbeatSlow = 500 * time.Millisecond
+	heartbeatFast = 250 * time.Millisecond
+	// The rates between which the heartbeat timeout falls from slow to fast.
+	rateSlow, rateFast = 1.0, 5.0
+
+	leaderLease = 250 * time.Millisecond
+
+	membersMax = 7
+)
+
+// Options say what cluster to open. The zero value of everything but Members and Dir (or InMemory) is a sensible default.
+type Options struct {
+	// Members are the names, one to seven, all different.
+	Members []string
+	// Dir holds one folder per member. InMemory keeps everything in memory instead; a member's disk then lives as long as the cluster.
+	Dir      string
+	InMemory bool
+	// Sync forces every write to the medium, so that it survives power loss and not only the end of the program.
+	Sync bool
+	// Network decides about messages; nil: OpenNetwork. Observer hears what happens; nil: nobody.
+	Network  Network
+	Observer Observer
+	// Logger takes raft's log lines; nil: nobody.
+	Logger io.Writer
+	// SnapshotThreshold is the number of entries after which a snapshot is made (2048), TrailingLogs how many are kept behind it (the same; three
+	// times that with Sync, so that the log reaches behind the oldest of three snapshots), SnapshotInterval how often that is looked at (20 s).
+	SnapshotThreshold, TrailingLogs uint64
+	SnapshotInterval                time.Duration
+	// CommitTimeout is how soon followers hear of a commit that nothing follows (1 ms).
+	CommitTimeout time.Duration
+	// Rate is the pace to begin with, as in SetPace (1).
+	Rate float64
+}
+
+// RaftCluster is a Cluster on hashicorp/raft.
+type RaftCluster struct {
+	opt     Options
+	logger  hclog.Logger
+	fabric  *peer.Fabric
+	decoder *peer.Decoder
+	members []*member
+	byName  map[string]*member
+
+	// heartbeat is the present timeout, in nanoseconds.
+	heartbeat atomic.Int64
+
+	announcing sync.Mutex
+	announced  int64 // newest revision told to the observer
+}
+
+var _ Cluster = (*RaftCluster)(nil)
+
+// nobody observes.
+type nobody struct{}
+
+func (nobody) RoleChanged(MemberStatus) {}
+func (nobody) Message(Message)          {}
+func (nobody) Applied(Applied)          {}
+
+// Open starts all members of a cluster, new or from what an earlier run left in Dir. It returns when they run, which is before they have elected a
+// leader. A member that cannot start because of its disk does not fail Open; its Status says why.
+func Open(o Options) (*RaftCluster, error) {
+	if len(o.Members) == 0 || len(o.Members) > membersMax {
+		return nil, fmt.Errorf("open store: %d members, want 1 to %d", len(o.Members), membersMax)
+	}
+	if o.Dir == "" && !o.InMemory {
+		return nil, errors.New("open store: neither a folder nor memory to keep it in")
+	}
+	if o.Network == nil {
+		o.Network = OpenNetwork{}
+	}
+	if o.Observer == nil {
+		o.Observer = nobody{}
+	}
+	if o.Logger == nil {
+		o.Logger = io.Discard
+	}
+	o.SnapshotThreshold = cmp.Or(o.SnapshotThreshold, 2048)
+	if o.Sync {
+		o.TrailingLogs = cmp.Or(o.TrailingLogs, 3*o.SnapshotThreshold)
+	}
+	o.TrailingLogs = cmp.Or(o.TrailingLogs, o.SnapshotThreshold)
+	o.SnapshotInterval = cmp.Or(o.SnapshotInterval, 20*time.Second)
+	o.CommitTimeout = cmp.Or(o.CommitTimeout, time.Millisecond)
+	o.Rate = cmp.Or(o.Rate, 1)
+
+	c := &RaftCluster{opt: o, decoder: new(peer.Decoder), byName: make(map[string]*member)}
+	c.logger = hclog.New(&hclog.LoggerOptions{Name: "raft", Level: hclog.Info, Output: o.Logger})
+	if o.Logger == io.Discard {
+		c.logger = hclog.NewNullLogger()
+	}
+	c.fabric = peer.NewFabric(c.verdict, c.message)
+	c.heartbeat.Store(int64(heartbeatAt(o.Rate)))
+	for _, name := range o.Members {
+		if name == "" || c.byName[name] != nil {
+			return nil, fmt.Errorf("open store: member name %q is empty or given twice", name)
+		}
+		dir := ""
+		if !o.InMemory {
+			dir = filepath.Join(o.Dir, name)
+		}
+		m := &member{c: c, name: name, disk: peer.NewDisk(dir, o.Sync)}
+		c.members = append(c.members, m)
+		c.byName[name] = m
+	}
+	var lives []*life
+	for _, m := range c.members {
+		l, err := m.start(false)
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		lives = append(lives, l)
+	}
+	for _, l := range lives {
+		<-l.started
+	}
+	return c, nil
+}
+
+func (c *RaftCluster) verdict(from, to string) peer.Verdict {
+	return peer.Verdict(c.opt.Network.Verdict(from, to))
+}
+
+func (c *RaftCluster) message(m peer.Message) { c.opt.Observer.Message(Message(m)) }
+
+// heartbeatAt is the heartbeat timeout for a pace.
+func heartbeatAt(rate float64) time.Duration {
+	part := min(max((rate-rateSlow)/(rateFast-rateSlow), 0), 1)
+	return heartbeatSlow - time.Duration(part*float64(heartbeatSlow-heartbeatFast))
+}
+
+// Members lists the names in the order given at start.
+func (c *RaftCluster) Members() []string { return append([]string(nil), c.opt.Members...) }
+
+// Store returns a member's client door; nil when there is no such member.
+func (c *RaftCluster) Store(name string) Store {
+	m, ok := c.byName[name]
+	if !ok {
+		return nil
+	}
+	return m
+}
+
+func (c *RaftCluster) member(name string) (*member, error) {
+	m, ok := c.byName[name]
+	if !ok {
+		return nil, fmt.Errorf("no member %q", name)
+	}
+	return m, nil
+}
+
+// StartMember starts a member from its disk and returns at once. It fails when there is none of that name or it runs.
+func (c *RaftCluster) StartMember(name string) error {
+	m, err := c.member(name)
+	if err != nil {
+		return err
+	}
+	_, err = m.start(false)
+	return err
+}
+
+// KillMember stops a member as a power loss would. One that is down stays down.
+func (c *RaftCluster) KillMember(name string) error {
+	m, err := c.member(name)
+	if err != nil {
+		return err
+	}
+	m.kill("")
+	return nil
+}
+
+// WipeMember deletes the disk of a member that is down. When all members have been wiped, what starts next is a new cluster.
+func (c *RaftCluster) WipeMember(name string) error {
+	m, err := c.member(name)
+	if err != nil {
+		return err
+	}
+	if err := m.wipe(); err != nil {
+		return fmt.Errorf("wipe %s: %w", name, err)
+	}
+	for _, other := range c.members {
+		if other.disk.Used() {
+			return nil
+		}
+	}
+	for _, other := range c.members {
+		if err := other.disk.Rejoining(false); err != nil {
+			return fmt.Errorf("wipe %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// SetPace sets how many virtual seconds pass per wall second, and with it raft's timeouts.
+func (c *RaftCluster) SetPace(rate float64) {
+	d := heartbeatAt(rate)
+	c.heartbeat.Store(int64(d))
+	for _, m := range c.members {
+		if l := m.current(); l != nil {
+			l.setHeartbeat(d)
+		}
+	}
+}
+
+// NetworkChanged makes everything that waits for a link look again.
+func (c *RaftCluster) NetworkChanged() { c.fabric.NetworkChanged() }
+
+// Close stops all members and waits until their disks are free.
+func (c *RaftCluster) Close() error {
+	for _, m := range c.members {
+		m.kill("")
+	}
+	for _, m := range c.members {
+		m.waitDown()
+	}
+	return nil
+}
+
+// announce tells the observer of revisions that no member has applied before, in order.
+func (c *RaftCluster) announce(index, term uint64, outcomes []peer.Outcome) {
+	c.announcing.Lock()
+	defer c.announcing.Unlock()
+	for i := range outcomes {
+		o := &outcomes[i]
+		if len(o.Events) == 0 || o.Result.Revision <= c.announced {
+			continue
+		}
+		c.announced = o.Result.Revision
+		c.opt.Observer.Applied(Applied{Revision: o.Result.Revision, Index: index, Term: term, Tag: o.Tag, Events: o.Events})
+	}
+}

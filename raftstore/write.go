@@ -1,0 +1,297 @@
+package raftstore
+
+import (
+	"context"
+	"time"
+
+	"example.com/kubeviz/raftstore/internal/peer"
+)
+
+const (
+	// entryBytes is about how large a log entry is allowed to grow by group commit.
+	entryBytes = 1 << 20
+	// forwardsMax is how many batches a member has on their way to the leader at once. While they are, further writes gather.
+	forwardsMax = 4
+)
+
+// writes is the part of a life that deals with writes; guarded by life.mu.
+type writes struct {
+	// pending holds every write not answered, by id.
+	pending map[uint64]*proposal
+	// queue are those not yet handed to a leader; ones that are no longer pending are skipped.
+	queue []*proposal
+	// lost are those a snapshot left in doubt.
+	lost []*proposal
+	// outbox is what this member, as leader, has to propose: its own writes and those of others.
+	outbox []outgoing
+	// forwarding counts batches on their way.
+	forwarding int
+}
+
+// proposal is a write brought to this member.
+type proposal struct {
+	enc  peer.Encoded
+	done func(TxnResult)
+	// term it was handed over for; 0: it was not, and is in no log.
+	term   uint64
+	forget func() bool // stops watching the caller's context
+}
+
+// outgoing is a write, or the mark of a new term, on its way into the log.
+type outgoing struct {
+	enc  peer.Encoded
+	term uint64
+	mark bool
+}
+
+// forwardedWrites asks the leader of term to propose; the answer is a bool.
+type forwardedWrites struct {
+	term   uint64
+	writes []peer.Encoded
+}
+
+func (l *life) write(ctx context.Context, enc peer.Encoded, done func(TxnResult)) {
+	w := &proposal{enc: enc, done: done}
+	l.inflight.Add(1)
+	l.mu.Lock()
+	if l.ended {
+		l.mu.Unlock()
+		l.finish(w, TxnResult{Outcome: Refused, Err: ErrStopped})
+		return
+	}
+	l.pending[enc.ID] = w
+	l.queue = append(l.queue, w)
+	if ctx.Done() != nil {
+		w.forget = context.AfterFunc(ctx, func() { l.expire(w) })
+	}
+	l.mu.Unlock()
+	wake(l.wakeWrites)
+}
+
+func (l *life) finish(w *proposal, r TxnResult) {
+	if w.forget != nil {
+		w.forget()
+	}
+	l.inflight.Add(-1)
+	w.done(r)
+}
+
+// expire answers a write whose caller has given up.
+func (l *life) expire(w *proposal) {
+	defer l.recover("answer a caller that gave up")
+	l.mu.Lock()
+	if l.pending[w.enc.ID] != w {
+		l.mu.Unlock()
+		return
+	}
+	delete(l.pending, w.enc.ID)
+	term := w.term
+	if len(l.queue) > 64 && len(l.queue) > 2*len(l.pending) {
+		l.queue = l.alive(l.queue)
+	}
+	l.mu.Unlock()
+	r := TxnResult{Outcome: Unknown, Err: ErrTimeout}
+	if term == 0 {
+		r.Outcome = Refused
+	} else if p := l.peer.Load(); p == nil || p.Leader() == "" || p.CurrentTerm() != term {
+		r.Err = ErrTimeoutLeaderFail
+	}
+	l.finish(w, r)
+}
+
+// alive filters out what has been answered.
+func (l *life) alive(ws []*proposal) []*proposal {
+	var kept []*proposal
+	for _, w := range ws {
+		if l.pending[w.enc.ID] == w {
+			kept = append(kept, w)
+		}
+	}
+	return kept
+}
+
+// handOverWrites brings what is queued to whoever leads.
+func (l *life) handOverWrites() {
+	retry := time.NewTimer(retryEvery)
+	defer retry.Stop()
+	for {
+		select {
+		case <-l.wakeWrites:
+		case <-retry.C:
+		case <-l.stop:
+			return
+		}
+		for l.handOver() {
+		}
+		l.mu.Lock()
+		waiting := len(l.queue) > 0
+		l.mu.Unlock()
+		if waiting {
+			retry.Reset(retryEvery)
+		}
+	}
+}
+
+// handOver hands over one batch; false when there is none or nobody to take it now.
+func (l *life) handOver() bool {
+	p := l.peer.Load()
+	_, term := p.Role()
+	leader := p.Leader()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == 0 || leader == "" || term < l.seenTerm {
+		return false
+	}
+	if leader == l.m.name {
+		if !p.Leads(term) {
+			return false
+		}
+		for _, w := range l.queue {
+			if l.pending[w.enc.ID] == w {
+				w.term = term
+				l.outbox = append(l.outbox, outgoing{enc: w.enc, term: term})
+			}
+		}
+		l.queue = nil
+		wake(l.wakePropose)
+		return false
+	}
+	if l.forwarding >= forwardsMax {
+		return false
+	}
+	var batch []*proposal
+	size := 0
+	for len(l.queue) > 0 && size < entryBytes {
+		w := l.queue[0]
+		l.queue = l.queue[1:]
+		if l.pending[w.enc.ID] == w {
+			w.term = term
+			size += len(w.enc.Body)
+			batch = append(batch, w)
+		}
+	}
+	if len(batch) == 0 {
+		return false
+	}
+	l.forwarding++
+	l.goes("forward writes", func() { l.forward(p, leader, term, batch) })
+	return true
+}
+
+// forward brings a batch to the leader of term. What surely did not get there goes back to the queue; what may have stays in doubt until an
+// entry tells.
+func (l *life) forward(p *peer.Peer, leader string, term uint64, batch []*proposal) {
+	q := forwardedWrites{term: term, writes: make([]peer.Encoded, len(batch))}
+	for i, w := range batch {
+		q.writes[i] = w.enc
+	}
+	moved := func() bool { return p.Leader() != leader || p.CurrentTerm() != term }
+	answer, err := l.m.c.fabric.Call(l.m.name, leader, q, l.stop, moved)
+	taken := answer == true || err == peer.ErrNoAnswer
+	l.mu.Lock()
+	l.forwarding--
+	if !taken {
+		l.requeue(batch)
+	}
+	l.mu.Unlock()
+	if !taken {
+		pause(retryEvery, l.stop)
+	}
+	wake(l.wakeWrites)
+}
+
+// requeue puts writes that are in no log back to the front of the queue.
+func (l *life) requeue(batch []*proposal) {
+	back := l.alive(batch)
+	for _, w := range back {
+		w.term = 0
+	}
+	l.queue = append(back, l.queue...)
+}
+
+// accept takes over writes of another member, if this one leads in term.
+func (l *life) accept(term uint64, writes []peer.Encoded) bool {
+	p := l.peer.Load()
+	if p == nil || !p.Leads(term) {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return false
+	}
+	for _, enc := range writes {
+		l.outbox = append(l.outbox, outgoing{enc: enc, term: term})
+	}
+	wake(l.wakePropose)
+	return true
+}
+
+// proposeWrites puts everything that has gathered into one entry, and waits only until raft has taken that over; what arrives meanwhile makes
+// the next.
+func (l *life) proposeWrites() {
+	p := l.peer.Load()
+	for {
+		select {
+		case <-l.wakePropose:
+		case <-l.stop:
+			return
+		}
+		for {
+			term, batch := l.nextEntry()
+			if term == 0 {
+				break
+			}
+			if !p.Propose(term, peer.EncodeEntry(term, batch)) {
+				l.notProposed(batch)
+			}
+		}
+	}
+}
+
+// nextEntry takes writes of one term from the outbox, up to the size of an entry.
+func (l *life) nextEntry() (term uint64, batch []peer.Encoded) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	size, n := 0, 0
+	for _, o := range l.outbox {
+		if n > 0 && (o.term != term || size >= entryBytes) {
+			break
+		}
+		term = o.term
+		if !o.mark {
+			batch = append(batch, o.enc)
+			size += len(o.enc.Body)
+		}
+		n++
+	}
+	l.outbox = l.outbox[n:]
+	if len(l.outbox) == 0 {
+		l.outbox = nil
+	}
+	return term, batch
+}
+
+// notProposed takes back this member's own writes. Those of others learn it from the next leader's mark.
+func (l *life) notProposed(batch []peer.Encoded) {
+	l.mu.Lock()
+	var mine []*proposal
+	for _, enc := range batch {
+		if w := l.pending[enc.ID]; w != nil {
+			mine = append(mine, w)
+		}
+	}
+	l.requeue(mine)
+	l.mu.Unlock()
+	wake(l.wakeWrites)
+}
+
+// pause waits, or until stop.
+func pause(d time.Duration, stop <-chan struct{}) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-stop:
+	}
+}
