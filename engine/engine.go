@@ -166,8 +166,8 @@ func (e *Engine) Journal() *journal.Journal { return e.journal }
 // Targets lists what commands can name, for completion. Any goroutine.
 func (e *Engine) Targets() []string { return *e.targets.Load() }
 
-// Clock is the simulated instant. Any goroutine.
-func (e *Engine) Clock() time.Time { return e.loop.Clock() }
+// Now is the simulated instant. Any goroutine.
+func (e *Engine) Now() time.Time { return e.loop.Clock() }
 
 // Close stops the store and removes what was temporary. The loop must have returned.
 func (e *Engine) Close() error {

@@ -48,7 +48,7 @@ func (e *Engine) addMachine(host string, master bool, number int) {
 	if master {
 		m.size = e.opts.Scenario.Cluster.Master
 		cfg.Programs = m.controlPlanePrograms()
-		cfg.Images = controlPlaneImages()
+		cfg.Images = kubelet.ControlPlaneImages() // kubeadm pulls them before it begins
 	}
 	m.runtime = runtime.New(cfg)
 	m.runtime.PowerOff(0)
@@ -144,10 +144,8 @@ func (m *machine) startKubelet(cause event.Seq) {
 		Labels: map[string]string{},
 	}
 	if m.master {
-		cfg.StaticPods = kubelet.ControlPlanePods(m.host)
-		cfg.Labels["node-role.kubernetes.io/control-plane"] = ""
-		cfg.Labels["node.kubernetes.io/exclude-from-external-load-balancers"] = ""
-		cfg.Taints = []corev1.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}}
+		cfg.StaticPods = kubelet.ControlPlanePods(m.ip())
+		cfg.Labels, cfg.Taints = kubelet.MasterLabels(), kubelet.MasterTaints()
 		cfg.Health = m.health
 	}
 	if z := m.e.opts.Scenario.Cluster.Zones; !m.master && len(z) > 0 {

@@ -24,7 +24,9 @@ type program struct {
 	// container is where the program runs as a static pod; nil for a kubelet.
 	container *runtime.Launch
 	server    *apiserver.Server // of an API server
-	over      bool
+	// term asks a scheduler or controller manager to release its lease and end; nil: the program just ends.
+	term func(cause event.Seq)
+	over bool
 }
 
 // newProgram makes the process and says that it started.
@@ -34,7 +36,6 @@ func (m *machine) newProgram(name string, cause event.Seq) *program {
 	pg.group = m.e.loop.NewGroup(addr.String())
 	seq := m.e.journal.Emit(event.On(name, m.host), cause, event.ProcessStarted{Host: m.host, Process: name})
 	pg.proc = &kubeapi.Process{Loop: m.e.loop, Net: m.e.net, Sink: m.e.journal, Group: pg.group, Addr: addr, Cause: seq,
-		Term: &sim.Future[struct{}]{},
 		Exit: func(p *sim.Proc, code int, message string) {
 			pg.end(p.Cause, code, "exited", message)
 			p.Sleep(0) // unwinds: the group is dead
@@ -98,19 +99,12 @@ func (pg *program) terminate(cause event.Seq, grace time.Duration) {
 	if pg.over {
 		return
 	}
-	pg.proc.Cause = cause
-	pg.proc.Term.Set(struct{}{})
 	wait := 100 * time.Millisecond // most programs just end
-	if pg.name == "scheduler" || pg.name == "controller-manager" {
-		wait = 2 * time.Second // time to release the lease
+	if pg.term != nil {
+		pg.term(cause)
+		wait = grace
 	}
 	pg.m.e.loop.After(min(wait, grace), func() { pg.end(cause, 0, "stopped", "") })
-}
-
-// controlPlaneImages are present on masters from the start, as kubeadm pulls them before it begins.
-func controlPlaneImages() []string {
-	return []string{"registry.k8s.io/etcd:3.7.0-0", "registry.k8s.io/kube-apiserver:v1.37.2", "registry.k8s.io/kube-controller-manager:v1.37.2",
-		"registry.k8s.io/kube-scheduler:v1.37.2", "registry.k8s.io/pause:3.10.1"}
 }
 
 // controlPlanePrograms says what starts when a container of a control plane image starts.
@@ -164,12 +158,14 @@ func (m *machine) startAPIServer(pg *program) {
 
 func (m *machine) startScheduler(pg *program) {
 	pg.proc.Client = m.e.client(pg.proc.Addr, kubeapi.User{Name: "system:kube-scheduler", Groups: []string{"system:authenticated"}}, "kube-scheduler", m)
-	scheduler.Start(pg.proc, scheduler.Config{})
+	var stop sim.Future[event.Seq]
+	pg.term = stop.Set
+	scheduler.Start(pg.proc, scheduler.Config{Stop: &stop})
 }
 
 func (m *machine) startControllerManager(pg *program) {
 	pg.proc.Client = m.e.client(pg.proc.Addr, kubeapi.User{Name: "system:kube-controller-manager", Groups: []string{"system:authenticated"}}, "kube-controller-manager", m)
-	controller.Start(pg.proc, controller.Config{})
+	pg.term = controller.Start(pg.proc, controller.Config{}).Stop
 }
 
 // health is what the kubelet's probes of the control plane find (fidelity API-26).

@@ -16,7 +16,7 @@ import (
 	"example.com/kubeviz/engine/sim"
 )
 
-// loopback runs fn in a process of the test, without stepping the loop for its end.
+// inLoop runs fn in a process of the test, without stepping the loop for its end.
 func inLoop(b *testing.B, c *apitest.Cluster, fn func(p *sim.Proc, client *kubeapi.Client)) {
 	done := false
 	pr := c.Process("bench", "client", apitest.Admin)
@@ -128,6 +128,6 @@ func BenchmarkRenewLease(b *testing.B) {
 func renew(p *sim.Proc, client *kubeapi.Client, lease kinds.Object) (kinds.Object, error) {
 	next := lease.DeepCopyObject().(*coordinationv1.Lease)
 	now := metav1.NewMicroTime(p.Now())
-	next.Spec.RenewTime, next.ResourceVersion = &now, ""
+	next.Spec.RenewTime = &now
 	return kubeapi.Replace[kinds.Object](p, client, next)
 }

@@ -48,6 +48,8 @@ type cache struct {
 type kindCache struct {
 	res   *Resource
 	items btree.Map[string, kinds.Object]
+	// byValue holds the same objects by the values of indexed fields: a kubelet's list costs its own pods, not all.
+	byValue map[string]map[string]*btree.Map[string, kinds.Object]
 	// history of changes, oldest first, after revision floor.
 	history []transition
 	floor   int64
@@ -76,6 +78,7 @@ func newCache(s *Server) *cache {
 		for _, f := range append([]string{"metadata.name"}, kc.res.Index...) {
 			kc.indexed[f] = map[string]*btree.Map[uint64, *watcher]{}
 		}
+		kc.clear(0)
 		c.kinds[k] = kc
 		c.order = append(c.order, kc)
 	}
@@ -108,8 +111,7 @@ func (c *cache) fill(p *sim.Proc) bool {
 		return false
 	}
 	for _, kc := range c.order {
-		kc.items.Clear()
-		kc.history, kc.floor = nil, res.Revision
+		kc.clear(res.Revision)
 	}
 	for i := range res.KVs {
 		kv := &res.KVs[i]
@@ -121,7 +123,7 @@ func (c *cache) fill(p *sim.Proc) bool {
 		if err != nil {
 			continue // an object nobody can read is not served; writes to it say why
 		}
-		c.kinds[k].items.Set(kv.Key, obj)
+		c.kinds[k].set(kv.Key, obj)
 	}
 	s.expiry.reset(c.kinds[kinds.Events])
 	c.revision, c.synced = res.Revision, true
@@ -175,9 +177,9 @@ func (c *cache) take(e *mvcc.Event) {
 	kc := c.kinds[k]
 	ch := transition{key: e.KV.Key, revision: e.KV.ModRevision, at: s.proc.Loop.Now(), now: now, before: before, deleted: e.Deleted}
 	if e.Deleted {
-		kc.items.Delete(ch.key)
+		kc.remove(ch.key)
 	} else {
-		kc.items.Set(ch.key, now)
+		kc.set(ch.key, now)
 		if k == kinds.Events {
 			s.expiry.add(ch.key, now, ch.at)
 		}
@@ -185,6 +187,69 @@ func (c *cache) take(e *mvcc.Event) {
 	c.revision = max(c.revision, ch.revision)
 	kc.remember(ch)
 	kc.deliver(c, &ch)
+}
+
+// clear empties the picture; it is then complete as of revision.
+func (kc *kindCache) clear(revision int64) {
+	kc.items.Clear()
+	kc.history, kc.floor = nil, revision
+	kc.byValue = map[string]map[string]*btree.Map[string, kinds.Object]{}
+	for _, f := range kc.res.Index {
+		kc.byValue[f] = map[string]*btree.Map[string, kinds.Object]{}
+	}
+}
+
+func (kc *kindCache) set(key string, obj kinds.Object) {
+	before, had := kc.items.Set(key, obj)
+	for _, f := range kc.res.Index {
+		v, _ := kc.res.value(obj, f)
+		if had {
+			if was, _ := kc.res.value(before, f); was != v {
+				kc.unindex(f, was, key)
+			}
+		}
+		m := kc.byValue[f][v]
+		if m == nil {
+			m = &btree.Map[string, kinds.Object]{}
+			kc.byValue[f][v] = m
+		}
+		m.Set(key, obj)
+	}
+}
+
+func (kc *kindCache) remove(key string) {
+	before, had := kc.items.Delete(key)
+	if !had {
+		return
+	}
+	for _, f := range kc.res.Index {
+		was, _ := kc.res.value(before, f)
+		kc.unindex(f, was, key)
+	}
+}
+
+func (kc *kindCache) unindex(field, value, key string) {
+	m := kc.byValue[field][value]
+	if m == nil {
+		return
+	}
+	m.Delete(key)
+	if m.Len() == 0 {
+		delete(kc.byValue[field], value)
+	}
+}
+
+// candidates is the smallest part of the picture that holds all objects the request can match.
+func (kc *kindCache) candidates(rq *request) *btree.Map[string, kinds.Object] {
+	for _, f := range kc.res.Index {
+		if v, ok := exactField(rq.Request, f); ok {
+			if m := kc.byValue[f][v]; m != nil {
+				return m
+			}
+			return &btree.Map[string, kinds.Object]{}
+		}
+	}
+	return &kc.items
 }
 
 // remember keeps a change for watches that begin in the past, and drops what is too old.
@@ -238,7 +303,7 @@ func (c *cache) list(rq *request, limit int) *kubeapi.Response {
 		}
 		return out
 	}
-	kc.items.Ascend(prefix, func(key string, obj kinds.Object) bool {
+	kc.candidates(rq).Ascend(prefix, func(key string, obj kinds.Object) bool {
 		if !all && !strings.HasPrefix(key, prefix) {
 			return false
 		}

@@ -7,7 +7,11 @@
 // One Resource per kind, one file per kind (kind_*.go), says what users may leave out, what is refused, what an update may change and what can be selected; nothing
 // else in the package knows a kind, except admission.
 //
-// Not here yet: ServiceAccount objects (so pods get no token volume), managed fields and server-side apply, quota, priority and fairness.
+// Not here yet: ServiceAccount objects (so a pod gets neither the account "default" nor its token volume), managed fields and server-side apply, quota, the limits of
+// requests in flight, deletion of collections, tables for printing.
+//
+// Two liberties. Field values are checked by our own functions in the order and words of k/k pkg/apis/*/validation, for what users get wrong (testdata/errors.jsonl), not
+// for every field there is. And amounts that the arithmetic of quantities cannot hold are refused, which Kubernetes accepts and then miscounts.
 //
 // Owns: Server, Codec, Announcer, Resource. Imports of ours: components/kubeapi, raftstore, engine/sim, engine/simnet, engine/event, engine/kinds.
 //

@@ -10,8 +10,9 @@ import (
 
 func leaseResource() *Resource {
 	return &Resource{
-		Kind: kinds.Leases,
-		Name: apivalidation.NameIsDNSSubdomain,
+		Kind:      kinds.Leases,
+		Versioned: true, // two candidates must never both win
+		Name:      apivalidation.NameIsDNSSubdomain,
 		Validate: typedCheck(func(l *coordinationv1.Lease) field.ErrorList {
 			var errs field.ErrorList
 			spec := field.NewPath("spec")

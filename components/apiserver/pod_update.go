@@ -17,6 +17,15 @@ const podUpdateText = "pod updates may not change fields other than `spec.contai
 func validatePodUpdate(p, old *corev1.Pod, sub string) field.ErrorList {
 	var errs field.ErrorList
 	at := field.NewPath("spec")
+	mirror := field.NewPath("metadata", "annotations").Key(corev1.MirrorPodAnnotationKey)
+	now, is := p.Annotations[corev1.MirrorPodAnnotationKey]
+	before, was := old.Annotations[corev1.MirrorPodAnnotationKey]
+	switch {
+	case is && !was:
+		errs = append(errs, field.Forbidden(mirror, "may not add mirror pod annotation"))
+	case was && now != before:
+		errs = append(errs, field.Forbidden(mirror, "may not remove or update mirror pod annotation"))
+	}
 	if sub == "status" {
 		return errs
 	}

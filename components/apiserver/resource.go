@@ -27,6 +27,8 @@ type Resource struct {
 	// Validate refuses bad objects, ValidateUpdate bad changes.
 	Validate       func(obj kinds.Object) field.ErrorList
 	ValidateUpdate func(obj, old kinds.Object, subresource string) field.ErrorList
+	// Versioned: an update must name the version it is based on. Other kinds may be overwritten unseen.
+	Versioned bool
 	// Generation: metadata.generation starts at 1 and grows when Spec differs.
 	Generation bool
 	// Spec gives the desired part of the object, for Generation.

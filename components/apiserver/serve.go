@@ -3,6 +3,7 @@ package apiserver
 import (
 	"fmt"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -71,8 +72,22 @@ func (rq *request) leave(note string) {
 // Serve answers everything but watches.
 func (s *Server) Serve(p *sim.Proc, r *kubeapi.Request) *kubeapi.Response {
 	rq := s.receive(p, r)
-	resp, err := s.handle(p, rq)
+	resp, err := s.guarded(p, rq)
 	return s.answer(rq, resp, err)
+}
+
+// guarded keeps one request's panic from ending the server: it is journalled and answered, as Kubernetes' outermost handler does (fidelity API-1).
+func (s *Server) guarded(p *sim.Proc, rq *request) (resp *kubeapi.Response, err error) {
+	defer func() {
+		if p.Killed() {
+			return // not a panic: the process is being unwound
+		}
+		if v := recover(); v != nil {
+			s.emit(p.Cause, event.Crashed{Who: fmt.Sprintf("%s %s %s", s.proc.Addr, rq.Verb, rq.Kind), Value: fmt.Sprint(v), Stack: string(debug.Stack())})
+			resp, err = nil, apierrors.NewInternalError(fmt.Errorf("panic in request: %v", v))
+		}
+	}()
+	return s.handle(p, rq)
 }
 
 // receive takes a request in. What writes is journalled before any work, so that the work can name the record as its cause.

@@ -33,7 +33,9 @@ func (s *Server) replace(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 // prepareUpdate runs a new version through the stages before the store.
 func (s *Server) prepareUpdate(p *sim.Proc, rq *request, obj, old kinds.Object) (kinds.Object, error) {
 	res := rq.res
-	if rv := obj.GetResourceVersion(); rv != "" && rv != old.GetResourceVersion() {
+	if rv := obj.GetResourceVersion(); rv == "" && res.Versioned {
+		return nil, invalid(rq.Kind, rq.Name, field.ErrorList{field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update")})
+	} else if rv != "" && rv != old.GetResourceVersion() {
 		return nil, conflict(rq.Kind, rq.Name)
 	}
 	if uid := obj.GetUID(); uid != "" && uid != old.GetUID() {

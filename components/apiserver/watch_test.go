@@ -64,7 +64,7 @@ func (f *follower) expect(t *testing.T, want ...string) {
 	expectLog(t, f.got, want...)
 }
 
-// short names objects by the order of their versions since the first.
+// version names an object as a follower writes it down.
 func version(o kinds.Object) string { return o.GetName() + "@" + o.GetResourceVersion() }
 
 func TestSelectorsTurnChangesIntoAdditionsAndDeletions(t *testing.T) {
@@ -86,9 +86,7 @@ func TestSelectorsTurnChangesIntoAdditionsAndDeletions(t *testing.T) {
 	u, _ := c.MergePatch(kinds.Pods, "default", "a", "", `{"metadata":{"labels":{"tier":"y"}}}`)
 	c.Delete(kinds.Pods, "default", "a", grace(0))
 	c.Run(time.Second)
-	log := c.Records()
 	last := revisionOfLast(t, c)
-	_ = log
 
 	node.expect(t, "ADDED "+version(b), "MODIFIED "+version(l), "MODIFIED "+version(u), "MODIFIED a@"+fmt.Sprint(last-1), "DELETED a@"+fmt.Sprint(last))
 	idle.expect(t, "ADDED "+version(a), "DELETED "+version(b))
@@ -226,5 +224,31 @@ func TestListsInPages(t *testing.T) {
 	})
 	if got := strings.Join(names, " "); got != "p-0 p-1 p-2 p-3 p-4 p-5 p-6" {
 		t.Errorf("the pages hold %s", got)
+	}
+}
+
+func TestAListByNodeFollowsThePodsMoves(t *testing.T) {
+	c := apitest.New(t)
+	byNode := func(n string) (names string) {
+		c.Do(func(p *sim.Proc, client *kubeapi.Client) {
+			items, _, err := kubeapi.FetchList[*corev1.Pod](p, client, kinds.Pods, kubeapi.ListOptions{Fields: fields.OneTermEqualSelector("spec.nodeName", n)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, pod := range items {
+				names += pod.Name + " "
+			}
+		})
+		return names
+	}
+	a := c.Create(apitest.Pod("a"))
+	c.Create(apitest.Pod("b", on("n")))
+	if idle, n := byNode(""), byNode("n"); idle != "a " || n != "b " {
+		t.Errorf("idle %q, on n %q", idle, n)
+	}
+	c.Do(func(p *sim.Proc, client *kubeapi.Client) { kubeapi.Bind(p, client, a.(*corev1.Pod), "n") })
+	c.Delete(kinds.Pods, "default", "b", grace(0))
+	if idle, n := byNode(""), byNode("n"); idle != "" || n != "a " {
+		t.Errorf("after binding a and deleting b: idle %q, on n %q", idle, n)
 	}
 }

@@ -107,6 +107,16 @@ func TestAWriteThatChangesNothingTakesNoRevision(t *testing.T) {
 	}
 }
 
+func TestALeaseIsNeverOverwrittenUnseen(t *testing.T) {
+	c := apitest.New(t)
+	c.Nodes(1)
+	lease := c.Get(kinds.Leases, "kube-node-lease", "worker-1")
+	_, text := put(c, lease, "", func(o kinds.Object) { o.SetResourceVersion("") })
+	if want := `Lease.coordination.k8s.io "worker-1" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`; text != want {
+		t.Errorf("got %s, want %s", text, want)
+	}
+}
+
 func TestPatches(t *testing.T) {
 	c := apitest.New(t)
 	c.Create(apitest.Deployment("web", 1))

@@ -21,7 +21,7 @@ import (
 	"example.com/kubeviz/engine/sim"
 )
 
-// setNames are the replica sets of the stories: their hashes are those of the real cluster too.
+// setNames are the replica sets of the stories. That of A is the name the real cluster gave it (reference of a lost node), so the hash of templates is the real one.
 var setNames = map[string]string{"A": "nginx-67dc647948", "B": "nginx-74c897db65"}
 
 // story is one part of the recording.

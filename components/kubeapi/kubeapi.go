@@ -148,8 +148,6 @@ type Process struct {
 	Client *Client
 	// Exit ends the program from inside; its kubelet restarts it by its restart policy. Does not return to the calling process.
 	Exit func(p *sim.Proc, code int, message string)
-	// Term is set when the program is asked to end cleanly (SIGTERM); it is killed soon after. nil: never asked.
-	Term *sim.Future[struct{}]
 	// Cause of the program's start.
 	Cause event.Seq
 	// Silenced tells which record keeps a host from being heard (a cut, a machine that is down); 0: none. For causes in the journal only, never for decisions.

@@ -122,7 +122,7 @@ func (pb *prober) reset(id string) {
 
 // probe asks once and counts.
 func (k *Kubelet) probe(w *pod, pb *prober) {
-	st, ok := k.look(w).last(pb.container.Name)
+	st, ok := k.rt.LastContainer(w.uid, pb.container.Name)
 	if !ok || st.State != runtime.StateRunning {
 		return
 	}

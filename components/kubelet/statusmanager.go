@@ -97,9 +97,7 @@ func (k *Kubelet) sendStatus(p *sim.Proc, w *pod) error {
 		return nil // the object of that name is another pod
 	}
 	if w.statusSet {
-		changed := got.DeepCopy()
-		changed.Status = mergeStatus(got.Status, w.status, got.Generation)
-		if got, err = kubeapi.PatchFrom(p, k.client, "status", got, changed); err != nil {
+		if err := k.patchStatus(p, got, mergeStatus(got.Status, w.status, got.Generation)); err != nil {
 			return kubeapi.IgnoreNotFound(err)
 		}
 	}
@@ -113,6 +111,18 @@ func (k *Kubelet) sendStatus(p *sim.Proc, w *pod) error {
 		return nil
 	}
 	return kubeapi.IgnoreNotFound(err)
+}
+
+// patchStatus sends what differs, with the UID as a precondition. Only the status goes through the comparison: the rest of a pod is several times its size.
+func (k *Kubelet) patchStatus(p *sim.Proc, got *corev1.Pod, st corev1.PodStatus) error {
+	if equality.Semantic.DeepEqual(got.Status, st) {
+		return nil
+	}
+	name := metav1.ObjectMeta{Namespace: got.Namespace, Name: got.Name}
+	before, after := &corev1.Pod{ObjectMeta: name, Status: got.Status}, &corev1.Pod{ObjectMeta: name, Status: st}
+	after.UID = got.UID
+	_, err := kubeapi.PatchFrom(p, k.client, "status", before, after)
+	return err
 }
 
 // mergeStatus puts the kubelet's status over the API's and keeps what others own there: conditions that are not the kubelet's, the QoS class, and a reason given

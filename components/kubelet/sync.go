@@ -107,7 +107,7 @@ func (k *Kubelet) removeDeadSandboxes(p *sim.Proc, w *pod) {
 // startContainer gets the image, makes the container and starts it, or says when to try again.
 func (k *Kubelet) startContainer(p *sim.Proc, w *pod, sandbox *runtime.SandboxStatus, c *corev1.Container) time.Duration {
 	attempt := 0
-	if last, ok := k.look(w).last(c.Name); ok {
+	if last, ok := k.rt.LastContainer(w.uid, c.Name); ok {
 		attempt = last.Attempt + 1
 		if again := k.crashBackoff(p, w, c, last); again > 0 {
 			return again

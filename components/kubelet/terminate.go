@@ -60,7 +60,7 @@ func (k *Kubelet) killPod(p *sim.Proc, w *pod) {
 	}
 	for i := len(w.spec.Spec.InitContainers) - 1; i >= 0; i-- {
 		c := &w.spec.Spec.InitContainers[i]
-		if st, ok := k.look(w).last(c.Name); ok && st.State != runtime.StateExited {
+		if st, ok := k.rt.LastContainer(w.uid, c.Name); ok && st.State != runtime.StateExited {
 			k.stopContainer(p, w, c, st, "Stopping container "+c.Name, deadline).Await(p)
 		}
 	}

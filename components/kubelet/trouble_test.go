@@ -19,7 +19,7 @@ import (
 
 // TestAfterAnyTroubleTheMachineAndTheAPIAgree does random things to one machine, heals everything and compares what runs with what the API reads.
 func TestAfterAnyTroubleTheMachineAndTheAPIAgree(t *testing.T) {
-	seeds := 400
+	seeds := 25
 	if testing.Short() {
 		seeds = 5
 	}

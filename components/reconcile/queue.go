@@ -13,6 +13,9 @@ import (
 const (
 	retryMin = 5 * time.Millisecond
 	retryMax = 1000 * time.Second
+	// Over all keys of a queue retries go through a token bucket: a hundred at once, then ten a second.
+	retryBurst     = 100
+	retryPerSecond = 10
 )
 
 // reportEvery bounds how often a queue's state is journalled.
@@ -39,6 +42,8 @@ type Queue struct {
 	again   map[kubeapi.Key]Item // added while in work
 	delayed map[kubeapi.Key]*delayed
 	retries map[kubeapi.Key]int
+	tokens  float64 // of the bucket, at refill; negative: reserved ahead
+	refill  time.Time
 	cond    sim.Cond
 	report  *clock.Timer
 	last    event.QueueChanged
@@ -53,7 +58,7 @@ type delayed struct {
 // NewQueue makes a queue of that name in a program.
 func NewQueue(pr *kubeapi.Process, name string) *Queue {
 	return &Queue{name: name, proc: pr, at: map[kubeapi.Key]int{}, inWork: map[kubeapi.Key]bool{}, again: map[kubeapi.Key]Item{},
-		delayed: map[kubeapi.Key]*delayed{}, retries: map[kubeapi.Key]int{}}
+		delayed: map[kubeapi.Key]*delayed{}, retries: map[kubeapi.Key]int{}, tokens: retryBurst, refill: pr.Loop.Now()}
 }
 
 // Add makes key ready now.
@@ -105,7 +110,7 @@ func (q *Queue) AddAfter(key kubeapi.Key, d time.Duration, cause event.Seq) {
 	q.changed()
 }
 
-// AddRateLimited makes key ready after its present back-off, which doubles each time until Forget.
+// AddRateLimited makes key ready after its present back-off, which doubles each time until Forget, or when the queue's retries as a whole allow it, if that is later.
 func (q *Queue) AddRateLimited(key kubeapi.Key, cause event.Seq) {
 	n := q.retries[key]
 	q.retries[key] = n + 1
@@ -113,7 +118,16 @@ func (q *Queue) AddRateLimited(key kubeapi.Key, cause event.Seq) {
 	if n < 18 {
 		d = min(retryMin<<n, retryMax)
 	}
-	q.AddAfter(key, d, cause)
+	q.AddAfter(key, max(d, q.reserve()), cause)
+}
+
+// reserve takes a token and tells how long to wait for it.
+func (q *Queue) reserve() time.Duration {
+	now := q.proc.Loop.Now()
+	q.tokens = min(retryBurst, q.tokens+now.Sub(q.refill).Seconds()*retryPerSecond)
+	q.refill = now
+	q.tokens--
+	return time.Duration(max(0, -q.tokens) / retryPerSecond * float64(time.Second))
 }
 
 // Forget resets the back-off of key.

@@ -112,6 +112,19 @@ func TestDelayNeverExceedsItsLimit(t *testing.T) {
 	}
 }
 
+func TestManyFailuresAtOnceComeBackTenASecond(t *testing.T) {
+	b := newBench()
+	q := NewQueue(b.pr, "q")
+	for i := range 150 {
+		q.AddRateLimited(kubeapi.Key(fmt.Sprint(i)), 0)
+	}
+	for key, want := range map[kubeapi.Key]time.Duration{"0": 5 * time.Millisecond, "99": 5 * time.Millisecond, "109": time.Second, "149": 5 * time.Second} {
+		if d := q.delayed[key].due.Sub(start); d != want {
+			t.Errorf("number %s comes back after %v, want %v", key, d, want)
+		}
+	}
+}
+
 func TestAfterAsksForAnotherPass(t *testing.T) {
 	b := newBench()
 	var log []string

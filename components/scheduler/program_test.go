@@ -1,11 +1,14 @@
 package scheduler_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/kubeviz/components/apiserver/apitest"
 	"example.com/kubeviz/components/kubeapi"
@@ -43,6 +46,58 @@ func TestABindingThatComesTooLateIsDropped(t *testing.T) {
 	c.Run(30 * time.Second)
 	if n := nodeOf(c, "q"); n != "worker-1" {
 		t.Errorf("the next pod is on %q", n)
+	}
+}
+
+// refusing is a way to the API server on which the first bindings fail.
+type refusing struct {
+	kubeapi.Transport
+	bindings int
+}
+
+func (f *refusing) Do(p *sim.Proc, r *kubeapi.Request) (*kubeapi.Response, error) {
+	if r.Subresource == "binding" && f.bindings > 0 {
+		f.bindings--
+		return &kubeapi.Response{Err: apierrors.NewInternalError(errors.New("no luck"))}, nil
+	}
+	return f.Transport.Do(p, r)
+}
+
+func TestAFailedBindingGivesTheRoomBackAndIsTriedAgain(t *testing.T) {
+	c, pr := settled(t, 1)
+	pr.Client.Transport = &refusing{pr.Client.Transport, 3}
+	from := c.Loop.Now()
+	create(t, c, fixture.Pod("p: cpu 3"))
+	c.Run(500 * time.Millisecond)
+	const message = `running Bind plugin "DefaultBinder": Internal error occurred: no luck`
+	if es := events(c, "p", "FailedScheduling"); len(es) != 1 || es[0].Message != message {
+		t.Errorf("events %+v", es)
+	}
+	if cd := conditionOf(c, "p", corev1.PodScheduled); cd.Status != "False" || cd.Reason != "SchedulerError" || cd.Message != message {
+		t.Errorf("condition %+v", cd)
+	}
+	c.Run(30 * time.Second)
+	var at []time.Duration
+	for _, r := range c.Records() {
+		if _, ok := r.Event.(event.SchedulingAttempt); ok {
+			at = append(at, r.At.Sub(from).Round(time.Second))
+		}
+	}
+	if want := []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}; !slices.Equal(at, want) || nodeOf(c, "p") != "worker-1" {
+		t.Errorf("tried at %v, on %q", at, nodeOf(c, "p"))
+	}
+
+	pr.Client.Transport.(*refusing).bindings = 1
+	zero := int64(0)
+	if err := c.Delete(kinds.Pods, "default", "p", &metav1.DeleteOptions{GracePeriodSeconds: &zero}); err != nil {
+		t.Fatal(err)
+	}
+	create(t, c, fixture.Pod("q: cpu 3"))
+	c.Run(100 * time.Millisecond)
+	create(t, c, fixture.Pod("r: cpu 3"))
+	c.Run(10 * time.Second)
+	if nodeOf(c, "r") != "worker-1" || nodeOf(c, "q") != "" {
+		t.Errorf("while q backed off, r should take the room: q on %q, r on %q", nodeOf(c, "q"), nodeOf(c, "r"))
 	}
 }
 

@@ -252,6 +252,11 @@ func TestAStandbyTakesOver(t *testing.T) {
 		t.Fatal("the first scheduler does not work")
 	}
 	c.Run(20 * time.Second)
+	for _, r := range c.Records() {
+		if r.Actor == event.On("scheduler", "master-2") && r.Event.Name() != "ProcessStarted" {
+			t.Errorf("the standby says %+v", r.Event)
+		}
+	}
 	first.Group.Kill()
 	died := c.Loop.Now()
 	create(t, c, fixture.Pod("b: cpu 1"))

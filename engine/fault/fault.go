@@ -116,7 +116,7 @@ type Effect struct {
 	Cut     bool
 	Delay   time.Duration
 	Percent float64 // chance of loss, 0-100
-	// ID is the first fault that has an effect; 0: none.
+	// ID is the fault to name as the cause: the first that cuts, otherwise the first that has an effect; 0: none.
 	ID uint64
 }
 
@@ -132,7 +132,9 @@ func Between(active []Active, from, to string) Effect {
 		}
 		switch a.Fault.Kind {
 		case Cut:
-			e.Cut = true
+			if !e.Cut {
+				e.Cut, e.ID = true, a.ID
+			}
 		case Delay:
 			e.Delay += a.Fault.Duration
 		case Loss:

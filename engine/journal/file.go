@@ -1,9 +1,7 @@
 package journal
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -23,31 +21,38 @@ type Header struct {
 	Program string `json:"program,omitempty"`
 	// Start is the simulated instant at which the journal begins.
 	Start time.Time `json:"start,omitzero"`
+	// Repeatable: no wall time is in the file; the same scenario and seed make the same bytes.
+	Repeatable bool `json:"repeatable,omitempty"`
 }
 
-// FileWriter writes a journal file. It buffers: Flush before anybody else looks at the file.
+// FileWriter writes a journal file. Every line is one Write on what is below, so a program that is killed loses at most the end of its last line; where that
+// is too slow, put a bufio.Writer below and flush it at the end.
 type FileWriter struct {
-	w    *bufio.Writer
-	buf  bytes.Buffer
-	head []byte // not yet written
-	err  error
+	w   io.Writer
+	buf bytes.Buffer
+	err error
 }
 
 var _ Writer = (*FileWriter)(nil)
 
-// NewFile makes a writer that puts the header and then every record on w, one JSON object a line. Kubeviz and Version of the header are filled in here.
+// NewFile makes a writer that puts the header and then every record on w, one JSON object a line. Kubeviz and Version of the header are filled in here. An
+// error in writing the header comes back from the first Write.
 func NewFile(w io.Writer, h Header) *FileWriter {
 	h.Kubeviz, h.Version = "journal", FileVersion
 	if !h.Start.IsZero() {
 		h.Start = h.Start.UTC().Round(0)
 	}
-	head, err := json.Marshal(h)
-	return &FileWriter{w: bufio.NewWriterSize(w, 64<<10), head: append(head, '\n'), err: err}
+	f := &FileWriter{w: w}
+	head, err := marshal(h)
+	if err == nil {
+		_, err = w.Write(append(head, '\n'))
+	}
+	f.fail(err)
+	return f
 }
 
 // Write adds one record. After an error nothing more is written and every call returns it.
 func (f *FileWriter) Write(r event.Record) error {
-	f.begin()
 	if f.err != nil {
 		return f.err
 	}
@@ -63,23 +68,8 @@ func (f *FileWriter) Write(r event.Record) error {
 	return f.fail(err)
 }
 
-// Flush hands everything written so far to the underlying writer.
-func (f *FileWriter) Flush() error {
-	f.begin()
-	if f.err != nil {
-		return f.err
-	}
-	return f.fail(f.w.Flush())
-}
-
-func (f *FileWriter) begin() {
-	if f.head == nil || f.err != nil {
-		return
-	}
-	_, err := f.w.Write(f.head)
-	f.head = nil
-	f.fail(err)
-}
+// Err is the first error of the writer.
+func (f *FileWriter) Err() error { return f.err }
 
 func (f *FileWriter) fail(err error) error {
 	if err != nil {

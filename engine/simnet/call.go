@@ -32,9 +32,9 @@ func Call[T any](p *sim.Proc, n *Net, from, to Addr, timeout time.Duration, serv
 		return zero, ErrRefused
 	}
 	var answer sim.Future[reply[T]]
-	watch := &callWatch[T]{net: n, to: to, group: group, answer: &answer}
-	n.open(watch)
-	defer n.closed(watch)
+	watch := &callWatch[T]{net: n, from: from, to: to, group: group, answer: &answer}
+	n.opened(watch)
+	defer watch.end()
 	n.loop.Spawn(group, "serve", func(sp *sim.Proc) {
 		sp.Cause = p.Cause
 		v := serve(sp)
@@ -75,7 +75,10 @@ func (c *call[T]) deliver(p *sim.Proc, from, to Addr, request bool) error {
 			if request && v.Refuse {
 				return ErrRefused
 			}
-			return nil
+			if c.net.hosts[from.Host] && c.net.hosts[to.Host] {
+				return nil
+			}
+			left -= v.Delay // a machine went off while the packet was on its way
 		}
 		if left <= again {
 			p.Sleep(left)
@@ -86,46 +89,26 @@ func (c *call[T]) deliver(p *sim.Proc, from, to Addr, request bool) error {
 	}
 }
 
-// callWatch resets a call whose server goes away. A machine that is off says nothing: the caller then waits for its timeout.
+// callWatch resets a call whose server goes away. A machine that is off or behind a cut says nothing: the caller then waits for its timeout, or
+// for the link to heal.
 type callWatch[T any] struct {
-	net    *Net
-	to     Addr
-	group  *sim.Group
-	answer *sim.Future[reply[T]]
+	net      *Net
+	from, to Addr
+	group    *sim.Group
+	answer   *sim.Future[reply[T]]
+	over     bool
 }
 
 func (w *callWatch[T]) netChanged() {
-	if w.answer.Ready() {
-		w.net.closed(w)
-		return
-	}
-	if w.group.Dead() && w.net.hosts[w.to.Host] {
-		w.net.closed(w)
+	if !w.answer.Ready() && w.group.Dead() && w.net.Reachable(w.to, w.from) && w.net.Reachable(w.from, w.to) {
 		w.answer.Set(reply[T]{err: ErrReset})
 	}
 }
 
-// streamer hears of changes of the network.
-type streamer interface{ netChanged() }
-
-func (n *Net) open(s streamer) {
-	n.streams[s] = struct{}{}
-	n.order = append(n.order, s)
-	if len(n.order) > 64 && len(n.order) > 2*len(n.streams) {
-		kept := n.order[:0]
-		for _, o := range n.order {
-			if d, ok := o.(interface{ over() bool }); ok && d.over() {
-				delete(n.streams, o)
-			}
-			if _, open := n.streams[o]; open {
-				kept = append(kept, o)
-			}
-		}
-		clear(n.order[len(kept):])
-		n.order = kept
-	}
+func (w *callWatch[T]) end() {
+	w.over = true
+	w.net.ended(w)
 }
 
-func (w *callWatch[T]) over() bool { return w.answer.Ready() }
-
-func (n *Net) closed(s streamer) { delete(n.streams, s) }
+func (w *callWatch[T]) ended() bool     { return w.over }
+func (w *callWatch[T]) hosts() []string { return []string{w.from.Host, w.to.Host} }

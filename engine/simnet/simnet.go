@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tidwall/btree"
+
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/fault"
 	"example.com/kubeviz/engine/sim"
@@ -49,16 +51,17 @@ type Net struct {
 	rng       *rand.Rand
 	changed   []func()
 	table     atomic.Pointer[Table]
+	next      Table                    // the table to publish, whose trees are shared with the published ones
 	effects   map[[2]Addr]fault.Effect // memo for the present fault set
-	streams   map[streamer]struct{}
-	order     []streamer // creation order, so that what a change wakes is repeatable
+	open      roster                   // every open call and stream
+	openOn    map[string]*roster       // those with an end on a host
 }
 
 // New makes a network without hosts.
 func New(l *sim.Loop) *Net {
 	n := &Net{
 		loop: l, hosts: map[string]bool{}, listeners: map[Addr]*sim.Group{}, rng: l.Rand("simnet"),
-		effects: map[[2]Addr]fault.Effect{}, streams: map[streamer]struct{}{},
+		effects: map[[2]Addr]fault.Effect{}, openOn: map[string]*roster{},
 	}
 	n.publish()
 	return n
@@ -71,7 +74,11 @@ func (n *Net) Loop() *sim.Loop { return n.loop }
 func (n *Net) OnChange(fn func()) { n.changed = append(n.changed, fn) }
 
 // SetHost says whether a machine is on. A machine that goes off takes no process down by itself; the assembly does that.
-func (n *Net) SetHost(host string, up bool) { n.hosts[host] = up; n.change() }
+func (n *Net) SetHost(host string, up bool) {
+	n.hosts[host] = up
+	n.next.hosts.Set(host, up)
+	n.change(host)
+}
 
 // HostUp reports whether the machine is on.
 func (n *Net) HostUp(host string) bool { return n.hosts[host] }
@@ -79,12 +86,13 @@ func (n *Net) HostUp(host string) bool { return n.hosts[host] }
 // Listen says that the process at a accepts connections as long as g lives.
 func (n *Net) Listen(a Addr, g *sim.Group) {
 	n.listeners[a] = g
+	n.next.listeners.Insert(a.String())
 	g.OnKill(func() {
 		if n.listeners[a] == g {
 			n.Close(a)
 		}
 	})
-	n.change()
+	n.change(a.Host)
 }
 
 // Close says that nothing listens at a any more; open streams and calls to it are reset.
@@ -93,20 +101,24 @@ func (n *Net) Close(a Addr) {
 		return
 	}
 	delete(n.listeners, a)
-	n.change()
+	n.next.listeners.Delete(a.String())
+	n.change(a.Host)
 }
 
 // Listening reports whether a accepts connections.
 func (n *Net) Listening(a Addr) bool { _, ok := n.listeners[a]; return ok }
 
 // AddFault puts a fault in force under the number of the record that announced it.
-func (n *Net) AddFault(id event.Seq, f fault.Fault) { n.faults.Add(uint64(id), f); n.change() }
+func (n *Net) AddFault(id event.Seq, f fault.Fault) {
+	n.faults.Add(uint64(id), f)
+	n.changeLinks()
+}
 
 // RemoveFaults lifts the faults that drop says yes to and returns them.
 func (n *Net) RemoveFaults(drop func(fault.Active) bool) []fault.Active {
 	gone := n.faults.Remove(drop)
 	if len(gone) > 0 {
-		n.change()
+		n.changeLinks()
 	}
 	return gone
 }
@@ -114,14 +126,22 @@ func (n *Net) RemoveFaults(drop func(fault.Active) bool) []fault.Active {
 // Faults lists what is in force.
 func (n *Net) Faults() []fault.Active { return n.faults.Active() }
 
-func (n *Net) change() {
+// change follows a change on one host, which only what has an end there can notice.
+func (n *Net) change(host string) {
+	n.publish()
+	if r := n.openOn[host]; r != nil {
+		r.netChanged()
+	}
+	for _, fn := range n.changed {
+		fn()
+	}
+}
+
+// changeLinks follows a change of the faults.
+func (n *Net) changeLinks() {
 	clear(n.effects)
 	n.publish()
-	for _, s := range append([]streamer(nil), n.order...) {
-		if _, open := n.streams[s]; open {
-			s.netChanged()
-		}
-	}
+	n.open.netChanged()
 	for _, fn := range n.changed {
 		fn()
 	}
@@ -159,7 +179,7 @@ func (n *Net) Reachable(from, to Addr) bool {
 	return n.hosts[from.Host] && n.hosts[to.Host] && !n.effect(from, to).Cut
 }
 
-// Silenced finds the fault or machine stop that keeps packets of from away from to: the record to name as cause. 0: none.
+// Silenced finds the fault that keeps packets of from away from to: the record to name as cause. 0: none (who stopped a machine is known to the assembly).
 func (n *Net) Silenced(from, to Addr) event.Seq {
 	if e := n.effect(from, to); e.Cut {
 		return event.Seq(e.ID)
@@ -189,20 +209,14 @@ func (n *Net) latency(from, to Addr) time.Duration {
 
 // Table is a frozen picture of the network for goroutines outside the loop. Immutable.
 type Table struct {
-	hosts     map[string]bool
-	listeners map[Addr]bool
+	hosts     btree.Map[string, bool]
+	listeners btree.Set[string] // as Addr.String gives them
 	faults    []fault.Active
 }
 
+// publish costs the same for any number of hosts: the trees are copied on write.
 func (n *Net) publish() {
-	t := &Table{hosts: make(map[string]bool, len(n.hosts)), listeners: make(map[Addr]bool, len(n.listeners)), faults: n.faults.Active()}
-	for h, up := range n.hosts {
-		t.hosts[h] = up
-	}
-	for a := range n.listeners {
-		t.listeners[a] = true
-	}
-	n.table.Store(t)
+	n.table.Store(&Table{hosts: *n.next.hosts.Copy(), listeners: *n.next.listeners.Copy(), faults: n.faults.Active()})
 }
 
 // Table returns the picture of this moment. Any goroutine.
@@ -210,7 +224,7 @@ func (n *Net) Table() *Table { return n.table.Load() }
 
 // Verdict is Net.Verdict for outside goroutines; chance is a number in [0,1) that decides loss.
 func (t *Table) Verdict(from, to Addr, chance float64) Verdict {
-	if !t.hosts[from.Host] || !t.hosts[to.Host] {
+	if !t.up(from.Host) || !t.up(to.Host) {
 		return Verdict{Drop: true}
 	}
 	var e fault.Effect
@@ -221,8 +235,13 @@ func (t *Table) Verdict(from, to Addr, chance float64) Verdict {
 	switch {
 	case e.Cut || chance*100 < e.Percent:
 		v.Drop = true
-	case !t.listeners[to]:
+	case !t.listeners.Contains(to.String()):
 		v.Refuse = true
 	}
 	return v
+}
+
+func (t *Table) up(host string) bool {
+	up, _ := t.hosts.Get(host)
+	return up
 }

@@ -1,6 +1,8 @@
 package simnet
 
 import (
+	"errors"
+	"io"
 	"time"
 
 	"example.com/kubeviz/engine/clock"
@@ -30,7 +32,7 @@ type Stream[T any] struct {
 // The caller has made the connection by a Call.
 func Open[T any](n *Net, server, client Addr, via *Addr, g *sim.Group) *Stream[T] {
 	s := &Stream[T]{net: n, server: server, client: client, via: via, group: g}
-	n.open(s)
+	n.opened(s)
 	s.netChanged()
 	return s
 }
@@ -62,13 +64,20 @@ func (s *Stream[T]) RecvFor(p *sim.Proc, d time.Duration) (T, error) {
 	return v, ErrTimeout
 }
 
-// Close ends the stream from either side; the client sees err.
+// Close ends the stream from either side; the client sees err (nil: io.EOF) after the last value. What was sent before an orderly end still arrives if the
+// link carries it; what was under way when the connection broke (ErrReset, ErrTimeout) is lost.
 func (s *Stream[T]) Close(err error) {
 	if s.err != nil {
 		return
 	}
+	if err == nil {
+		err = io.EOF
+	}
+	if s.broken == nil && !errors.Is(err, ErrReset) && !errors.Is(err, ErrTimeout) {
+		s.arrive()
+	}
 	s.err = err
-	s.net.closed(s)
+	s.net.ended(s)
 	s.flush.Stop()
 	s.broken.Stop()
 	s.arrived.Close()
@@ -90,13 +99,22 @@ func (s *Stream[T]) OnClose(fn func()) {
 	s.onClose = append(s.onClose, fn)
 }
 
-func (s *Stream[T]) over() bool { return s.err != nil }
+func (s *Stream[T]) ended() bool { return s.err != nil }
 
-// netChanged looks at the link anew: a dead server process resets, a dead link starts the keep-alive, a healed one flushes.
+func (s *Stream[T]) hosts() []string {
+	if s.via != nil {
+		return []string{s.server.Host, s.client.Host, s.via.Host}
+	}
+	return []string{s.server.Host, s.client.Host}
+}
+
+// netChanged looks at the link anew: a dead server process or proxy resets, a dead link starts the keep-alive, a healed one flushes.
 func (s *Stream[T]) netChanged() {
-	hosts := s.net.hosts
+	if s.err != nil {
+		return
+	}
 	switch {
-	case s.group.Dead() && hosts[s.server.Host] && s.usable():
+	case s.group.Dead() && s.usable(), s.proxyGone():
 		s.Close(ErrReset)
 	case s.group.Dead() || !s.usable():
 		if s.broken == nil {
@@ -109,6 +127,11 @@ func (s *Stream[T]) netChanged() {
 	}
 }
 
+// proxyGone: the proxy's program ended and its machine can say so to the client.
+func (s *Stream[T]) proxyGone() bool {
+	return s.via != nil && !s.net.Listening(*s.via) && s.net.Reachable(*s.via, s.client) && s.net.Reachable(s.client, *s.via)
+}
+
 func (s *Stream[T]) usable() bool {
 	if s.via != nil {
 		n, v := s.net, *s.via
@@ -119,23 +142,48 @@ func (s *Stream[T]) usable() bool {
 
 // schedule delivers what waits after one latency; values sent meanwhile travel along.
 func (s *Stream[T]) schedule() {
-	if s.flush != nil || len(s.sending) == 0 || s.broken != nil {
-		return
+	if s.flush == nil && len(s.sending) > 0 && s.broken == nil {
+		s.transmit(0, retransmitMin)
 	}
-	v := s.net.Verdict(s.server, s.client)
-	delay := v.Delay
-	if v.Drop { // lost, not cut: the transport sends it again
-		delay += retransmitMin
+}
+
+// transmit sends what waits. What is lost is sent again after a pause that doubles; when nothing has come through for as long as the keep-alive waits, its
+// pings have not either, and the connection breaks.
+func (s *Stream[T]) transmit(silent, again time.Duration) {
+	delay, drop := s.hop()
+	if drop {
+		again = min(again, keepAlive-silent)
+		delay = again
 	}
 	s.flush = s.net.loop.After(delay, func() {
 		s.flush = nil
-		if s.broken != nil || s.err != nil {
-			return
+		switch {
+		case s.broken != nil || s.err != nil:
+		case !drop:
+			s.arrive()
+		case silent+again >= keepAlive:
+			s.Close(ErrTimeout)
+		default:
+			s.transmit(silent+again, min(2*again, retransmitMax))
 		}
-		for _, v := range s.sending {
-			s.arrived.Put(v)
-		}
-		clear(s.sending)
-		s.sending = s.sending[:0]
 	})
+}
+
+// hop draws the fate of one packet on the way to the client, both legs of it where there is a proxy.
+func (s *Stream[T]) hop() (delay time.Duration, drop bool) {
+	if s.via == nil {
+		v := s.net.Verdict(s.server, s.client)
+		return v.Delay, v.Drop
+	}
+	a, b := s.net.Verdict(s.server, *s.via), s.net.Verdict(*s.via, s.client)
+	return a.Delay + b.Delay, a.Drop || b.Drop
+}
+
+// arrive hands what was sent to the client.
+func (s *Stream[T]) arrive() {
+	for _, v := range s.sending {
+		s.arrived.Put(v)
+	}
+	clear(s.sending)
+	s.sending = s.sending[:0]
 }

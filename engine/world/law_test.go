@@ -65,7 +65,7 @@ func fold(w *World, recs []event.Record) *World {
 }
 
 func TestLawACloneNeverChangesAndNeverChangesItsOrigin(t *testing.T) {
-	seeds(t, 30, func(t *testing.T, seed uint64, recs []event.Record) {
+	seeds(t, 12, func(t *testing.T, seed uint64, recs []event.Record) {
 		cut := 200 + int(seed)*30
 		w := fold(&World{}, recs[:cut])
 		c := w.Clone()
@@ -84,7 +84,7 @@ func TestLawACloneNeverChangesAndNeverChangesItsOrigin(t *testing.T) {
 }
 
 func TestLawFoldingOnFromACloneEqualsFoldingOnce(t *testing.T) {
-	seeds(t, 20, func(t *testing.T, seed uint64, recs []event.Record) {
+	seeds(t, 10, func(t *testing.T, seed uint64, recs []event.Record) {
 		want := picture(fold(&World{}, recs))
 		w := &World{}
 		var clones []World
@@ -101,7 +101,7 @@ func TestLawFoldingOnFromACloneEqualsFoldingOnce(t *testing.T) {
 }
 
 func TestLawIndexesAndSumsEqualWhatTheTablesSay(t *testing.T) {
-	seeds(t, 30, func(t *testing.T, seed uint64, recs []event.Record) {
+	seeds(t, 12, func(t *testing.T, seed uint64, recs []event.Record) {
 		w := &World{}
 		for i, r := range recs {
 			w.Apply(r)

@@ -7,7 +7,7 @@
 //	c.Create(apitest.Pod("a"))
 //	scheduler.Start(pr)
 //	c.Run(10 * time.Second)
-//	c.ExpectLog(...)
+//	for _, line := range c.Log(kinds.Pods) { … }
 //
 // Owns: Cluster. Imports of ours: components/apiserver, components/kubeapi, raftstore, raftstore/memstore, engine packages below them. Goroutines: the test's own
 // runs the loop. Time: simulated, from Start.
@@ -155,21 +155,8 @@ func (c *Cluster) KillServer(master string) {
 func (c *Cluster) Process(host, process string, user kubeapi.User) *kubeapi.Process {
 	pr := c.bare(host, process)
 	d := &kubeapi.Dialer{Net: c.Net, From: pr.Addr, Pick: func(*sim.Proc) (kubeapi.Endpoint, error) { return c.pick(host), nil }}
-	pr.Client = &kubeapi.Client{Transport: stamped{d}, User: user, Manager: process}
+	pr.Client = &kubeapi.Client{Transport: d, User: user, Manager: process}
 	return pr
-}
-
-// stamped writes the caller's address on requests, which a watch needs to find its way back.
-type stamped struct{ d *kubeapi.Dialer }
-
-func (s stamped) Do(p *sim.Proc, r *kubeapi.Request) (*kubeapi.Response, error) {
-	r.From = s.d.From
-	return s.d.Do(p, r)
-}
-
-func (s stamped) Watch(p *sim.Proc, r *kubeapi.Request) (*kubeapi.WatchStream, error) {
-	r.From = s.d.From
-	return s.d.Watch(p, r)
 }
 
 func (c *Cluster) pick(host string) kubeapi.Endpoint {
@@ -186,7 +173,9 @@ func (c *Cluster) pick(host string) kubeapi.Endpoint {
 }
 
 func (c *Cluster) bare(host, process string) *kubeapi.Process {
-	c.Net.SetHost(host, true)
+	if !c.Net.HostUp(host) {
+		c.Net.SetHost(host, true)
+	}
 	pr := &kubeapi.Process{Loop: c.Loop, Net: c.Net, Sink: c.Journal, Addr: simnet.Addr{Host: host, Process: process}, Cause: c.cause}
 	pr.Group = c.Loop.NewGroup(pr.Addr.String())
 	pr.Silenced = func(host string) event.Seq { return c.Net.Silenced(simnet.Addr{Host: host}, pr.Addr) }

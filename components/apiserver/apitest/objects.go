@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -114,8 +115,11 @@ func (c *Cluster) AddNode(node *corev1.Node) *kubeapi.Process {
 				next := lease.DeepCopy()
 				now := metav1.NewMicroTime(p.Now())
 				next.Spec.RenewTime = &now
-				next.ResourceVersion = ""
-				if stored, err := kubeapi.Replace(p, client, next); err == nil {
+				stored, err := kubeapi.Replace(p, client, next)
+				if apierrors.IsConflict(err) { // somebody else wrote it; go on from there, as kubelets do
+					stored, err = kubeapi.Fetch[*coordinationv1.Lease](p, client, kinds.Leases, lease.Namespace, lease.Name)
+				}
+				if err == nil {
 					lease = stored
 				}
 			}

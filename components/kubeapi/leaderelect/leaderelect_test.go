@@ -176,6 +176,29 @@ func TestAProgramThatStartsAgainIsAnotherCandidate(t *testing.T) {
 	}
 }
 
+// counting counts the requests of a program by verb.
+type counting struct {
+	kubeapi.Transport
+	by map[kubeapi.Verb]int
+}
+
+func (t counting) Do(p *sim.Proc, r *kubeapi.Request) (*kubeapi.Response, error) {
+	t.by[r.Verb]++
+	return t.Transport.Do(p, r)
+}
+
+func TestALeaderRenewsWithoutReading(t *testing.T) {
+	c := apitest.New(t)
+	cs := &candidates{c: c}
+	x := cs.start("master-1", false)
+	n := map[kubeapi.Verb]int{}
+	x.pr.Client.Transport = counting{x.pr.Client.Transport, n}
+	c.Run(time.Minute)
+	if n[kubeapi.Get] != 1 || n[kubeapi.Update] < 28 || n[kubeapi.Update] > 31 {
+		t.Errorf("in a minute %v; want one read in the beginning and an update every 2 s", n)
+	}
+}
+
 func TestEveryCandidateHearsOfEachLeader(t *testing.T) {
 	c := apitest.New(t, apitest.Masters(2))
 	cs := &candidates{c: c}

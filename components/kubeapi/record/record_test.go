@@ -132,7 +132,9 @@ func TestTheTenthSimilarEventIsCombined(t *testing.T) {
 		t.Errorf("got %s", strings.Join(got, "\n"))
 	}
 	s.c.Run(11 * time.Minute)
-	s.say(func(p *sim.Proc) { r.Event(p, s.pod, corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: web-13") })
+	s.say(func(p *sim.Proc) {
+		r.Event(p, s.pod, corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: web-13")
+	})
 	if last := s.log(); last[len(last)-1] != `added events Pod/web Normal SuccessfulCreate "Created pod: web-13" from=replicaset-controller count=1` {
 		t.Errorf("after ten quiet minutes: %s", last[len(last)-1])
 	}
@@ -162,11 +164,9 @@ func TestABurstOfTwentyFiveThenOnePerFiveMinutes(t *testing.T) {
 
 func TestEventsWaitForTheAPIServer(t *testing.T) {
 	s := newScene(t)
-	r := record.New(s.pr, "kubelet")
-	s.c.Net.SetHost("master-1", false)
 	pr := s.c.Process("worker-1", "kubelet", apitest.Admin)
-	r = record.New(pr, "kubelet")
 	pr.Client = pr.Client.WithTimeout(time.Second)
+	r := record.New(pr, "kubelet")
 	s.c.Net.SetHost("master-1", false)
 	r.EventFor(0, record.ReferenceTo(s.pod), corev1.EventTypeNormal, "Killing", "m")
 	s.c.Run(45 * time.Second)

@@ -27,7 +27,13 @@ type SeriesRecorder struct {
 	proc       *kubeapi.Process
 	controller string
 	names      names
-	cache      btree.Map[string, *corev1.Event]
+	cache      btree.Map[string, *entry]
+}
+
+// entry is an event that may repeat.
+type entry struct {
+	event *corev1.Event
+	cause event.Seq // of its last occurrence
 }
 
 // NewSeries makes a recorder for controller ("default-scheduler").
@@ -52,53 +58,37 @@ func (r *SeriesRecorder) Eventf(p *sim.Proc, regarding, related kinds.Object, ev
 		e.Related = &ref
 	}
 	key := seriesKey(e)
-	if old, ok := r.cache.Get(key); ok {
-		if old.Series != nil {
-			old.Series.Count++
-			old.Series.LastObservedTime = e.EventTime
+	if known, ok := r.cache.Get(key); ok {
+		known.cause = p.Cause
+		if s := known.event.Series; s != nil {
+			s.Count++
+			s.LastObservedTime = e.EventTime
 			return
 		}
-		old.Series = &corev1.EventSeries{Count: 2, LastObservedTime: e.EventTime}
-		r.post(p.Cause, key, old.DeepCopy())
+		known.event.Series = &corev1.EventSeries{Count: 2, LastObservedTime: e.EventTime}
+		r.post(p.Cause, known.event.DeepCopy())
 		return
 	}
 	e.Name = r.names.next(regarding.GetName(), now)
-	r.cache.Set(key, e)
-	r.post(p.Cause, key, e.DeepCopy())
+	r.cache.Set(key, &entry{e, p.Cause})
+	r.post(p.Cause, e.DeepCopy())
 }
 
 // post sends from a process of its own, as client-go does, so that one event does not wait for another.
-func (r *SeriesRecorder) post(cause event.Seq, key string, e *corev1.Event) {
-	p := r.proc.Go("event "+e.Name, func(p *sim.Proc) {
-		stored := r.attempt(p, e)
-		if stored == nil {
-			return
-		}
-		if now, ok := r.cache.Get(key); ok && now.Name == e.Name {
-			now.Name = stored.Name
-		}
-	})
-	p.Cause = cause
+func (r *SeriesRecorder) post(cause event.Seq, e *corev1.Event) {
+	r.proc.Go("event "+e.Name, func(p *sim.Proc) { r.attempt(p, e) }).Cause = cause
 }
 
-// attempt sends with retries; nil when it was given up or refused.
-func (r *SeriesRecorder) attempt(p *sim.Proc, e *corev1.Event) *corev1.Event {
-	var stored *corev1.Event
+// attempt sends with retries.
+func (r *SeriesRecorder) attempt(p *sim.Proc, e *corev1.Event) {
 	retry(p, func() bool {
 		var patch []byte
 		if e.Series != nil {
-			single := *e
-			single.Series = nil
-			patch = difference(&single, e)
+			patch = encode(map[string]any{"series": e.Series})
 		}
-		var err error
-		stored, err = write(p, r.proc.Client, e, patch)
-		if err != nil {
-			stored = nil
-		}
+		_, err := write(p, r.proc.Client, e, patch)
 		return answered(err)
 	})
-	return stored
 }
 
 func (r *SeriesRecorder) every(p *sim.Proc, gap time.Duration, do func(*sim.Proc)) {
@@ -112,16 +102,17 @@ func (r *SeriesRecorder) every(p *sim.Proc, gap time.Duration, do func(*sim.Proc
 func (r *SeriesRecorder) finish(p *sim.Proc) {
 	since := p.Now().Add(-seriesEnds)
 	for _, key := range r.cache.Keys() {
-		e, ok := r.cache.Get(key)
+		known, ok := r.cache.Get(key)
 		switch {
 		case !ok:
-		case e.Series == nil:
-			if e.EventTime.Time.Before(since) {
+		case known.event.Series == nil:
+			if known.event.EventTime.Time.Before(since) {
 				r.cache.Delete(key)
 			}
-		case e.Series.LastObservedTime.Time.Before(since):
+		case known.event.Series.LastObservedTime.Time.Before(since):
 			r.cache.Delete(key)
-			r.attempt(p, e)
+			p.Cause = known.cause
+			r.attempt(p, known.event)
 		}
 	}
 }
@@ -129,8 +120,9 @@ func (r *SeriesRecorder) finish(p *sim.Proc) {
 // refresh writes the counts of running series.
 func (r *SeriesRecorder) refresh(p *sim.Proc) {
 	for _, key := range r.cache.Keys() {
-		if e, ok := r.cache.Get(key); ok && e.Series != nil {
-			r.attempt(p, e.DeepCopy())
+		if known, ok := r.cache.Get(key); ok && known.event.Series != nil {
+			p.Cause = known.cause
+			r.attempt(p, known.event.DeepCopy())
 		}
 	}
 }

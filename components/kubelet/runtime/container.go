@@ -277,6 +277,14 @@ func (r *Runtime) Container(id string) (ContainerStatus, bool) {
 	return ContainerStatus{}, false
 }
 
+// LastContainer returns the status of the newest container of that name in a pod.
+func (r *Runtime) LastContainer(pod types.UID, name string) (ContainerStatus, bool) {
+	if c := r.latest(pod, name); c != nil {
+		return c.ContainerStatus, true
+	}
+	return ContainerStatus{}, false
+}
+
 func (r *Runtime) container(id string) *container {
 	for _, s := range r.sandboxes {
 		for _, c := range s.containers {

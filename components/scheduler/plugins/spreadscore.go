@@ -34,7 +34,10 @@ func (pl PodTopologySpread) PreScore(pod *framework.PodInfo, cl *framework.Clust
 func (s *spreadScorer) prepare(i int, cl *framework.Cluster, feasible []*framework.NodeInfo) {
 	c := &s.constraints[i]
 	hosts := c.key == corev1.LabelHostname
-	domains := slices.Repeat([]int64{absent}, c.topology.Domains())
+	var domains []int64
+	if !hosts {
+		domains = slices.Repeat([]int64{absent}, c.topology.Domains())
+	}
 	size, unlabelled := 0, 0
 	for _, n := range feasible {
 		if !s.eligible(n) {

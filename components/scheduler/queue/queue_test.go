@@ -107,7 +107,7 @@ func TestRefusedPodsBackOffTheSame(t *testing.T) {
 
 func TestAnIdleSchedulerTakesBackedOffPodsEarly(t *testing.T) {
 	b := newBench()
-	var at time.Duration
+	at := time.Duration(-1)
 	b.run(time.Minute, func(p *sim.Proc) {
 		b.q.Add(fixture.Pod("a: cpu 1"), 1)
 		b.q.Refused(b.q.Pop(p), []string{"NodeResourcesFit"}, 1)

@@ -1,0 +1,111 @@
+// Package headless runs a cluster without a terminal, as fast as it can, and says what became of it.
+//
+// Owns: Run, the Summary. Imports of ours: engine, engine/scenario, engine/world, engine/journal. Goroutines: Run is the loop of its engine until it returns. Time: the
+// run's length is simulated; WallTime is real.
+package headless
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"example.com/kubeviz/engine"
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/journal"
+	"example.com/kubeviz/engine/scenario"
+	"example.com/kubeviz/engine/sim"
+	"example.com/kubeviz/engine/world"
+)
+
+// Options of a run.
+type Options struct {
+	Scenario scenario.Scenario
+	// Do are further steps, after the scenario's own.
+	Do []scenario.Step
+	// For is the simulated length.
+	For     time.Duration
+	Store   string
+	DataDir string
+	Seed    uint64
+	// Start is the simulated beginning; zero: engine.RepeatableStart.
+	Start time.Time
+	// Rate paces the run; 0: as fast as it can. HeldRate: see engine.Options.
+	Rate    sim.Rate
+	Version string
+	// Journal, if not nil, gets every record as a JSONL file.
+	Journal io.Writer
+}
+
+// DefaultFor is how long a run is when nobody says.
+const DefaultFor = 2 * time.Minute
+
+// Result of a run: the summary and whether a command failed.
+type Result struct {
+	Summary Summary
+	World   *world.World
+	Failed  bool
+}
+
+// Run runs it.
+func Run(ctx context.Context, o Options) (Result, error) {
+	if o.For == 0 {
+		o.For = DefaultFor
+	}
+	if o.Start.IsZero() {
+		o.Start = engine.RepeatableStart
+	}
+	o.Scenario.Steps = append(append([]scenario.Step(nil), o.Scenario.Steps...), o.Do...)
+	repeatable := o.Store == engine.StoreMemory
+	w := &world.World{}
+	writers := []journal.Writer{fold{w}}
+	var file *bufio.Writer
+	if o.Journal != nil {
+		file = bufio.NewWriterSize(o.Journal, 1<<16)
+		writers = append(writers, journal.NewFile(file, journal.Header{Program: o.Version, Start: o.Start, Repeatable: repeatable}))
+	}
+	rate := sim.Unpaced
+	if o.Rate > 0 && o.Store == engine.StoreMemory {
+		rate = o.Rate
+	}
+	began := time.Now()
+	e, err := engine.New(engine.Options{Scenario: o.Scenario, Version: o.Version, Store: o.Store, DataDir: o.DataDir, Seed: o.Seed,
+		Rate: rate, HeldRate: o.Rate, Start: o.Start, Repeatable: repeatable, Writers: writers, JournalCapacity: 1 << 14})
+	if err != nil {
+		return Result{}, err
+	}
+	runErr := e.RunFor(ctx, o.For)
+	closeErr := e.Close()
+	if runErr != nil {
+		return Result{}, fmt.Errorf("run: %w", runErr)
+	}
+	if file != nil {
+		if err := file.Flush(); err != nil {
+			return Result{}, fmt.Errorf("write the journal: %w", err)
+		}
+	}
+	if err := e.Journal().Err(); err != nil {
+		return Result{}, fmt.Errorf("write the journal: %w", err)
+	}
+	if closeErr != nil {
+		return Result{}, fmt.Errorf("close the store: %w", closeErr)
+	}
+	s := Summarize(w, time.Since(began))
+	s.VirtualTime = o.For.String()
+	return Result{Summary: s, World: w, Failed: failed(w)}, nil
+}
+
+// fold keeps a world up to date with a journal that is bounded in memory.
+type fold struct{ w *world.World }
+
+func (f fold) Write(r event.Record) error { f.w.Apply(r); return nil }
+
+func failed(w *world.World) bool {
+	for _, c := range w.Commands {
+		if c.Error != "" {
+			return true
+		}
+	}
+	return false
+}

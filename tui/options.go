@@ -1,0 +1,50 @@
+// Package tui is the screen: a root that only routes, views that draw values, and a terminal that is given back whatever happens.
+//
+// Run pulls the journal into a World once a frame and draws it. Keys become intents by one table, intents become commands, and commands are the only
+// thing that leaves. In a recording the same screen drives a player over the journal and takes no commands.
+//
+// Owns: the terminal while Run runs, the frame loop, the console. Imports of ours: engine/command, engine/event, engine/journal, engine/world, tui/*; no component,
+// no store, not the assembly.
+//
+// Goroutines: Bubble Tea's; everything here runs on its update loop. Nobody outside ever sends it a message. Time: simulated in frames, wall time for pacing
+// frames and toasts.
+package tui
+
+import (
+	"os"
+	"time"
+
+	"example.com/kubeviz/engine/journal"
+	_ "example.com/kubeviz/tui/bgfix" // before Bubble Tea's init; see there
+	"example.com/kubeviz/tui/term"
+	"example.com/kubeviz/tui/theme"
+)
+
+// Options of a screen. Either Cluster, or Journal with Replay.
+type Options struct {
+	// Cluster that is shown and commanded. If it has a method Now() time.Time, safe on any goroutine, that is the clock of the screen.
+	Cluster Cluster
+	// Journal of a recording, complete in memory; with Replay.
+	Journal *journal.Journal
+	Replay  bool
+	// Line replaces the default way through the journal (the end of a live one, a player for a recording).
+	Line Line
+	// Title stands in the header; empty: the preset's name.
+	Title string
+	// Theme is dark (""), light or contrast. NoColor and ASCII leave out colours and symbols; NO_COLOR in the environment does too.
+	Theme          string
+	NoColor, ASCII bool
+	// In and Out are the terminal; nil: standard input and output.
+	In, Out *os.File
+	// Log takes what is written to file descriptor 2 while the screen is up; empty: a file in the temporary directory. CrashDir is where a report
+	// of a crash goes; empty: the temporary directory.
+	Log, CrashDir string
+	// Location of the clock in the header; nil: local.
+	Location *time.Location
+
+	// Guard that goroutines of the program were started by; a panic in one ends the screen and gives the terminal back. nil: one of its own.
+	Guard *term.Guard
+
+	wall  func() time.Time
+	theme *theme.Theme
+}

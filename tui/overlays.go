@@ -1,0 +1,140 @@
+package tui
+
+import (
+	"strings"
+
+	"example.com/kubeviz/engine/command"
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/tui/feed"
+	"example.com/kubeviz/tui/grid"
+	"example.com/kubeviz/tui/keymap"
+	"example.com/kubeviz/tui/sanitize"
+	"example.com/kubeviz/tui/sentence"
+	"example.com/kubeviz/tui/theme"
+	"example.com/kubeviz/tui/view"
+	"example.com/kubeviz/tui/view/listview"
+	"example.com/kubeviz/tui/view/storyview"
+	"example.com/kubeviz/tui/widget"
+	"example.com/kubeviz/tui/words"
+)
+
+// help is made from the key table, the signs of the map and the words of command.
+func (m *model) help() listview.List {
+	l := listview.List{Title: m.words.Say("help.title"), Width: min(m.w-4, 92)}
+	scopes := []keymap.Scope{keymap.Scope(m.views[m.active].ID()), keymap.Everywhere}
+	for _, s := range []keymap.Scope{keymap.Map, keymap.Story} {
+		if s != scopes[0] {
+			scopes = append(scopes, s)
+		}
+	}
+	for _, s := range scopes {
+		l.Lines = append(l.Lines, widget.Line{{Text: m.words.Say("help.scope-" + string(s)), Style: theme.Title}})
+		for _, b := range m.keys.Rows(s) {
+			if b.Label == "" {
+				continue
+			}
+			l.Lines = append(l.Lines, widget.Line{{Text: "  " + grid.Pad(b.Label, 9), Style: theme.Key}, {Text: m.words.Say(b.Help), Style: theme.Text}})
+		}
+		if s == scopes[0] {
+			l.Lines = append(l.Lines, nil)
+			l.Lines = append(l.Lines, m.legend()...)
+		}
+		l.Lines = append(l.Lines, nil)
+	}
+	l.Lines = append(l.Lines, widget.Line{{Text: m.words.Say("help.words"), Style: theme.Title}})
+	for _, w := range command.Words() {
+		l.Lines = append(l.Lines, widget.Line{{Text: "  " + grid.Pad(w.Usage, 34), Style: theme.Key}, {Text: " " + w.Help, Style: theme.Text}})
+	}
+	return l
+}
+
+// legend explains the signs.
+func (m *model) legend() []widget.Line {
+	signs := []struct {
+		sign  rune
+		style grid.Style
+		key   string
+	}{
+		{grid.Running, theme.OK, "sign.running"}, {grid.Starting, theme.Busy, "sign.starting"}, {grid.Waiting, theme.Waiting, "sign.waiting"},
+		{grid.Terminating, theme.Waiting, "sign.terminating"}, {grid.Failing, theme.Failing, "sign.failing"}, {grid.Unknown, theme.Unknown, "sign.unknown"},
+		{grid.Leader, theme.Leader, "sign.leader"}, {grid.Standby, theme.Dim, "sign.standby"}, {grid.CutMark, theme.Fault, "sign.cut"}, {grid.Moment, theme.Accent, "sign.moment"},
+	}
+	out := []widget.Line{{{Text: m.words.Say("help.signs"), Style: theme.Title}}}
+	for i := 0; i < len(signs); i += 2 {
+		line := widget.Line{}
+		for _, s := range signs[i:min(i+2, len(signs))] {
+			line = append(line, widget.S("  "+string(s.sign), s.style), widget.S(" "+grid.Pad(m.words.Say(s.key), 36), theme.Text))
+		}
+		out = append(out, line)
+	}
+	out = append(out, widget.Line{{Text: "  " + m.words.Say("sign.queue"), Style: theme.Dim}})
+	return out
+}
+
+// chainMax bounds a chain of causes.
+const chainMax = 200
+
+// chain lists what led to a record, from the first cause down to it.
+func (m *model) chain(seq event.Seq, f view.Frame) listview.List {
+	l := listview.List{Title: m.words.Say("chain.title"), Width: min(m.w-4, 110)}
+	teller := sentence.NewTeller(m.words)
+	var recs []event.Record
+	for len(recs) < chainMax {
+		r, ok := m.record(seq)
+		if !ok {
+			break
+		}
+		recs = append(recs, r)
+		if r.Cause == 0 || r.Cause >= r.Seq {
+			seq = 0
+			break
+		}
+		seq = r.Cause
+	}
+	if seq != 0 && len(recs) < chainMax {
+		l.Lines = append(l.Lines, widget.Line{{Text: m.words.Say("chain.forgotten", "seq", uint64(seq)), Style: theme.Waiting}})
+	}
+	for i := len(recs) - 1; i >= 0; i-- {
+		r := recs[i]
+		s := teller.Tell(r, nil)
+		depth := min(len(recs)-1-i, 12)
+		lead := ""
+		if depth > 0 {
+			lead = strings.Repeat(" ", depth-1) + string(grid.Into) + " "
+		}
+		gap := ""
+		if i+1 < len(recs) {
+			gap = "+" + words.Short(r.At.Sub(recs[i+1].At))
+		}
+		style := storyview.Style(s.Tone)
+		if s.Tone == sentence.Quiet {
+			style = theme.Cause
+		}
+		l.Lines = append(l.Lines, widget.Line{{Text: grid.Pad(storyview.Clock(f, r.At), 8), Style: theme.Dim}, {Text: grid.Pad(gap, 7), Style: theme.Dim}, {Text: lead, Style: theme.Frame},
+			{Text: m.words.Say("head.title", "title", s.Who) + " ", Style: theme.Dim}, {Text: s.One, Style: style}})
+	}
+	if len(recs) == 0 {
+		l.Lines = append(l.Lines, widget.Line{{Text: m.words.Say("chain.none"), Style: theme.Dim}})
+	}
+	return l
+}
+
+// answerList shows the answer of a command that has more than a line.
+func answerList(a feed.Answer) listview.List {
+	l := listview.List{Title: sanitize.Text(a.Text), Low: true}
+	for _, o := range a.Output {
+		l.Lines = append(l.Lines, widget.Line{{Text: sanitize.Text(o), Style: theme.Text}})
+	}
+	return l
+}
+
+// usage of the word that a line begins with.
+func usage(line string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+	for _, w := range command.Words() {
+		if w.Name == strings.ToLower(word) {
+			return w.Usage + "  " + w.Help
+		}
+	}
+	return ""
+}

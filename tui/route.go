@@ -1,0 +1,300 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"example.com/kubeviz/engine/command"
+	"example.com/kubeviz/tui/intent"
+	"example.com/kubeviz/tui/keymap"
+	"example.com/kubeviz/tui/scene"
+	"example.com/kubeviz/tui/theme"
+	"example.com/kubeviz/tui/view"
+	"example.com/kubeviz/tui/view/listview"
+)
+
+// key routes a key: the text field, then overlay, view and everywhere by the table.
+func (m *model) key(msg tea.KeyMsg) tea.Cmd {
+	if m.console.open {
+		return m.consoleKey(msg)
+	}
+	names := []string{msg.String()}
+	if msg.Type == tea.KeyRunes && len(msg.Runes) > 1 { // keys typed faster than they are read come as one
+		names = names[:0]
+		for _, r := range msg.Runes[:min(len(msg.Runes), 16)] {
+			names = append(names, string(r))
+		}
+	}
+	var cmds []tea.Cmd
+	for _, n := range names {
+		cmds = append(cmds, m.press(n))
+	}
+	if len(cmds) == 1 {
+		return cmds[0]
+	}
+	return tea.Sequence(cmds...)
+}
+
+// scopes in force, the first first.
+func (m *model) scopes() []keymap.Scope {
+	if m.overlay.Open() {
+		return []keymap.Scope{keymap.Overlay, keymap.Everywhere}
+	}
+	return []keymap.Scope{keymap.Scope(m.views[m.active].ID()), keymap.Everywhere}
+}
+
+func (m *model) press(key string) tea.Cmd {
+	m.refresh()
+	f := m.frame(m.body())
+	b, ok := m.keys.Find(key, m.scopes()...)
+	if !ok {
+		return nil
+	}
+	if b.Unless != nil {
+		if why := b.Unless(f); why != "" {
+			m.say(m.words.Say("not.now", "key", b.Label, "why", m.words.Say(why)), theme.Waiting)
+			return nil
+		}
+	}
+	return m.dispatch(b.Do, f)
+}
+
+// dispatch gives an intent to the overlay or the view, and acts on what comes back.
+func (m *model) dispatch(i intent.Intent, f view.Frame) tea.Cmd {
+	var left []intent.Intent
+	if m.overlay.Open() {
+		m.overlay, left = m.overlay.Handle(i, f.W, f.H)
+	} else {
+		m.views[m.active], left = m.views[m.active].Handle(i, f)
+	}
+	var cmds []tea.Cmd
+	for _, i := range left {
+		cmds = append(cmds, m.act(i, f))
+	}
+	m.dirty = true
+	return tea.Sequence(cmds...)
+}
+
+// act is the end of the way: an intent becomes a command or a change of the screen.
+func (m *model) act(i intent.Intent, f view.Frame) tea.Cmd {
+	switch i := i.(type) {
+	case intent.Quit:
+		m.ending = true
+		return tea.Quit
+	case intent.Suspend:
+		if !m.suspend() {
+			m.say(m.words.Say("not.no-shell"), theme.Waiting)
+			return nil
+		}
+		return tea.Suspend
+	case intent.Help:
+		m.overlay = m.help()
+	case intent.Console:
+		m.openConsole()
+	case intent.Show:
+		m.show(i.View)
+	case intent.Cycle:
+		m.active = (m.active + i.By + len(m.views)) % len(m.views)
+	case intent.Chain:
+		m.overlay = m.chain(i.Seq, f)
+	case intent.Tell:
+		m.say(i.Text, theme.Text)
+	case intent.Run:
+		m.do(i.Command)
+	case intent.TogglePause, intent.Faster, intent.Step:
+		m.pace(i, f)
+	default:
+		if c := order(i, f, m); c != nil {
+			m.do(c)
+		}
+	}
+	return nil
+}
+
+func (m *model) show(id string) {
+	for i, v := range m.views {
+		if v.ID() == id {
+			m.active = i
+		}
+	}
+}
+
+// do gives an order to the cluster.
+func (m *model) do(c command.Command) {
+	if m.cluster == nil || !m.line.Live() {
+		m.say(m.words.Say("not.recording"), theme.Waiting)
+		return
+	}
+	m.pending = append(m.pending, c.String())
+	if len(m.pending) > 64 {
+		m.pending = m.pending[1:]
+	}
+	m.cluster.Do(c)
+	m.touch()
+}
+
+// order makes the command for an intent about the selection.
+func order(i intent.Intent, f view.Frame, m *model) command.Command {
+	t := f.Selected
+	target := t.Host
+	if t.Kind == scene.Process {
+		target += "/" + t.Process
+	}
+	switch i := i.(type) {
+	case intent.Power:
+		if t.Kind == scene.Pod {
+			return command.Crash{Namespace: t.Namespace, Pod: t.Name, Code: 1}
+		}
+		verb := command.Kill
+		if keymap.Down(f) {
+			verb = command.Start
+		}
+		return command.Power{Verb: verb, Target: target}
+	case intent.Restart:
+		return command.Power{Verb: command.Restart, Target: target}
+	case intent.Wipe:
+		return command.Wipe{Target: t.Host}
+	case intent.Cut:
+		if keymap.Cut(f) {
+			return command.Heal{Target: t.Host}
+		}
+		return command.Cut{A: t.Host, B: "all"}
+	case intent.HealAll:
+		return command.Heal{}
+	case intent.Delete:
+		return command.Kubectl{Args: []string{"delete", "pod", t.Name, "-n", t.Namespace}}
+	case intent.Scale:
+		return m.scale(i.By, f)
+	}
+	return nil
+}
+
+// scale counts from what was asked for last, because the cluster may not have it yet.
+func (m *model) scale(by int, f view.Frame) command.Command {
+	d := deploymentOf(f)
+	if d == nil {
+		m.say(m.words.Say("not.no-deployment"), theme.Waiting)
+		return nil
+	}
+	key := d.Namespace + "/" + d.Name
+	now := 1
+	if d.Spec.Replicas != nil {
+		now = int(*d.Spec.Replicas)
+	}
+	if asked, ok := m.wants[key]; ok && m.clock().Sub(asked.at) < toastTime {
+		now = asked.replicas
+	}
+	next := max(now+by, 0)
+	m.wants[key] = want{next, m.clock()}
+	return command.Kubectl{Args: []string{"scale", "deployment", d.Name, fmt.Sprintf("--replicas=%d", next), "-n", d.Namespace}}
+}
+
+// deploymentOf finds the Deployment of the selected pod, or the only one.
+func deploymentOf(f view.Frame) *appsv1.Deployment {
+	t := f.Selected
+	if t.Kind == scene.Pod {
+		if p, ok := f.World.Pods.Get(t.Namespace + "/" + t.Name); ok {
+			hash := p.Object.Labels["pod-template-hash"]
+			for _, o := range p.Object.OwnerReferences {
+				if o.Kind == "ReplicaSet" && hash != "" {
+					if d, ok := f.World.Deployment(t.Namespace, strings.TrimSuffix(o.Name, "-"+hash)); ok {
+						return d
+					}
+				}
+			}
+		}
+	}
+	return f.Scene.OnlyDeployment
+}
+
+// rates on offer, simulated seconds per second.
+var rates = []float64{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60}
+
+// pace acts on time: that of the cluster, or that of the player of a recording.
+func (m *model) pace(i intent.Intent, f view.Frame) {
+	p, recorded := m.line.(Pacer)
+	now := f.Rate
+	paused := now == 0 && !f.Unpaced
+	switch i := i.(type) {
+	case intent.TogglePause:
+		switch {
+		case recorded && paused:
+			p.SetRate(1)
+		case recorded:
+			p.SetRate(0)
+		case paused:
+			m.do(command.Resume{})
+		default:
+			m.do(command.Pause{})
+		}
+	case intent.Step:
+		switch {
+		case !paused:
+			m.say(m.words.Say("not.step-running"), theme.Waiting)
+		case recorded:
+			p.Step()
+		default:
+			m.do(command.Step{Count: 1})
+		}
+	case intent.Faster:
+		if paused {
+			m.say(m.words.Say("not.speed-paused"), theme.Waiting)
+			return
+		}
+		next := ladder(now, i.By)
+		if recorded {
+			p.SetRate(next)
+		} else {
+			m.do(command.Speed{Rate: next})
+		}
+	}
+}
+
+// ladder is the next rate up or down.
+func ladder(now float64, by int) float64 {
+	if by > 0 {
+		for _, r := range rates {
+			if r > now+1e-9 {
+				return r
+			}
+		}
+		return rates[len(rates)-1]
+	}
+	for i := len(rates) - 1; i >= 0; i-- {
+		if rates[i] < now-1e-9 {
+			return rates[i]
+		}
+	}
+	return rates[0]
+}
+
+func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
+	if m.console.open || m.h < minH || m.w < minW {
+		return nil
+	}
+	m.refresh()
+	body := m.body()
+	f := m.frame(body)
+	switch {
+	case msg.Button == tea.MouseButtonWheelUp:
+		return m.dispatch(intent.Wheel{By: -1}, f)
+	case msg.Button == tea.MouseButtonWheelDown:
+		return m.dispatch(intent.Wheel{By: 1}, f)
+	case msg.Button == tea.MouseButtonLeft && msg.Action == tea.MouseActionPress:
+		m.touch()
+		if body.Contains(msg.X, msg.Y) {
+			return m.dispatch(intent.Point{X: msg.X - body.X, Y: msg.Y - body.Y}, f)
+		}
+		if m.tabsRow() == msg.Y {
+			if id := m.tabAt(msg.X); id != "" {
+				m.overlay = listview.List{}
+				m.show(id)
+			}
+		}
+	}
+	return nil
+}

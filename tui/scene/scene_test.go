@@ -1,0 +1,90 @@
+package scene
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/fault"
+	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/fixture"
+	"example.com/kubeviz/tui/words"
+)
+
+func fold(recs []event.Record, more ...event.Event) *world.World {
+	w := &world.World{}
+	for _, r := range recs {
+		w.Apply(r)
+	}
+	for _, e := range more {
+		w.Apply(event.Record{Seq: w.Seq + 1, At: w.At, Actor: event.You, Event: e})
+	}
+	return w
+}
+
+func cut(a, b string) event.Event {
+	return event.FaultAdded{Fault: fault.Fault{Kind: fault.Cut, A: a, B: b}}
+}
+
+func TestQuorum(t *testing.T) {
+	healthy := fixture.Healthy(2).Records
+	for _, c := range []struct {
+		name        string
+		more        []event.Event
+		alive, lose int
+		leader      string
+	}{
+		{"all three", nil, 3, 1, "master-1"},
+		{"a follower is off", []event.Event{event.MachineDown{Host: "master-3", Reason: "killed"}}, 2, 0, "master-1"},
+		{"the leader is off", []event.Event{event.MachineDown{Host: "master-1", Reason: "killed"}}, 2, 0, ""},
+		{"two are off", []event.Event{event.MachineDown{Host: "master-2"}, event.MachineDown{Host: "master-3"}}, 1, -1, ""},
+		{"etcd of one is stopped", []event.Event{event.ProcessStopped{Host: "master-2", Process: "etcd", Reason: "killed"}}, 2, 0, "master-1"},
+		{"the leader is cut off and does not know", []event.Event{cut("master-1", "all")}, 2, 0, ""},
+		{"one pair cannot talk", []event.Event{cut("master-2", "master-3")}, 2, 0, "master-1"},
+		{"everybody is alone", []event.Event{cut("master-1", "all"), cut("master-2", "all")}, 1, -1, ""},
+	} {
+		w := fold(healthy, c.more...)
+		q := Of(w, w.At).Quorum
+		if q.Alive != c.alive || q.CanLose() != c.lose || q.Leader != c.leader || q.Members != 3 || q.Need != 2 {
+			t.Errorf("%s: %+v, can lose %d", c.name, q, q.CanLose())
+		}
+	}
+}
+
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	w := fold(fixture.Trouble(4).Records)
+	s := Of(w, w.At)
+	var all []string
+	for _, p := range s.Problems(w, words.English()) {
+		all = append(all, p.Text+" > "+p.Next)
+	}
+	text := strings.Join(all, "\n")
+	for _, want := range []string{"master-1 is off, by you, 2m ago", "worker-3 is cut off from all, by you, 2m ago > Unknown since 24s; 1 pod will be evicted in 4m36s",
+		"big is Pending: 0/7 nodes are available", "CrashLoopBackOff, 3 restarts"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("not said: %s\n%s", want, text)
+		}
+	}
+	if n := len(Of(fold(fixture.Healthy(4).Records), w.Start).Problems(fold(fixture.Healthy(4).Records), words.English())); n != 0 {
+		t.Errorf("a healthy cluster has %d problems", n)
+	}
+}
+
+func TestASilentNodeIsCountedDown(t *testing.T) {
+	w := fold(fixture.Healthy(4).Records)
+	l, _ := w.Leases.Get("kube-node-lease/worker-2")
+	s := Of(w, l.Renewed.Add(32e9))
+	_, worker := s.Find(Target{Kind: Worker, Host: "worker-2"})
+	if !worker.Silent || worker.JudgedIn != 18e9 || !worker.Wrong {
+		t.Errorf("%+v", worker)
+	}
+	if got := s.Next(worker, words.English()); !strings.Contains(got, "nobody judges") {
+		t.Errorf("with the controller manager's lease over, %q", got)
+	}
+}
+
+func TestNamesAreInNaturalOrder(t *testing.T) {
+	if !NaturalLess("worker-2", "worker-10") || NaturalLess("worker-10", "worker-9") || !NaturalLess("a-1", "b-1") {
+		t.Error("worker-2 must come before worker-10")
+	}
+}

@@ -1,0 +1,373 @@
+// Package sentence turns every fact of the journal into a sentence a person understands, with how much it matters.
+//
+// A Teller reads records in order, because some facts only mean something beside the one before (a Deployment that wants 5 now wanted 3). Any single
+// record can be told as well, out of order, for a chain of causes; the sentence is then a little plainer.
+//
+// Imports of ours: engine/event, engine/kinds, engine/world, tui/words. Goroutines: one owner. Time: simulated.
+package sentence
+
+import (
+	"strings"
+
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/fault"
+	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/words"
+)
+
+// Weight says how much a sentence matters.
+type Weight int
+
+// The weights. Hidden sentences appear only in chains of causes; Routine ones in the story; Headline ones are also shown when they happen.
+const (
+	Hidden Weight = iota
+	Routine
+	Notable
+	Headline
+)
+
+// Tone is how a sentence is coloured; the theme has a role for each.
+type Tone int
+
+// The tones.
+const (
+	Quiet Tone = iota
+	Plain
+	Good
+	Warn
+	Bad
+	Lead
+	User
+)
+
+// Mark is the sign a fact leaves on the time line.
+type Mark int
+
+// The marks.
+const (
+	NoMark Mark = iota
+	Order       // of the user
+	Break       // a fault or a loss of power
+	Elect       // a new leader
+	Trouble
+)
+
+// Sentence about one record.
+type Sentence struct {
+	// Who speaks, short: "scheduler", "kubelet/worker-1", "you".
+	Who  string
+	One  string
+	Many func(n int) string
+	// Fold is equal for sentences that say the same of like things; empty: never folded.
+	Fold     string
+	Weight   Weight
+	Tone     Tone
+	Mark     Mark
+	MarkWord string
+	// TouchesStore: it may change what the store can bear.
+	TouchesStore bool
+}
+
+// Teller of sentences.
+type Teller struct {
+	words   *words.Catalogue
+	wants   map[string]int32  // replicas by deployment, as last told
+	leaders map[string]string // the last victory told, by what it was about
+	votes   map[vote]int      // granted to a candidate by others
+}
+
+type vote struct {
+	member string
+	term   uint64
+}
+
+// NewTeller speaks the language of the catalogue.
+func NewTeller(c *words.Catalogue) *Teller {
+	return &Teller{words: c, wants: map[string]int32{}, leaders: map[string]string{}, votes: map[vote]int{}}
+}
+
+// Tell says one record. w is the World after it; nil when it is not at hand.
+func (t *Teller) Tell(r event.Record, w *world.World) Sentence {
+	s := t.tell(r, w)
+	if s.Who == "" {
+		s.Who = who(r.Actor)
+	}
+	return s
+}
+
+// who shortens an actor: parts that are one of a kind lose their machine.
+func who(a event.Actor) string {
+	switch c := a.Component(); c {
+	case "kubelet", "containerd", "apiserver", "etcd":
+		return string(a)
+	default:
+		return c
+	}
+}
+
+func (t *Teller) tell(r event.Record, w *world.World) Sentence {
+	say := t.words.Say
+	switch e := r.Event.(type) {
+	case event.ClusterStarted:
+		return Sentence{Weight: Notable, Tone: Plain, One: say("story.started", "preset", e.Preset, "masters", len(e.Masters), "workers", len(e.Workers), "seed", e.Seed)}
+	case event.CommandGiven:
+		return Sentence{Who: string(event.You), Weight: hiddenIf(paceWord(e.Text)), Tone: User, One: e.Text, Mark: markIf(!paceWord(e.Text), Order), MarkWord: firstWord(e.Text)}
+	case event.CommandRefused:
+		return Sentence{Who: string(event.You), Weight: Notable, Tone: Warn, One: say("story.refused", "text", e.Text, "reason", e.Reason)}
+	case event.CommandDone:
+		if e.Error != "" {
+			return Sentence{Who: string(event.You), Weight: Notable, Tone: Warn, One: say("story.failed", "text", e.Text, "error", e.Error)}
+		}
+		return Sentence{Who: string(event.You), Tone: Quiet, One: say("story.done", "text", e.Text)}
+	case event.RateChanged:
+		return t.rate(e)
+	case event.MachineUp:
+		return Sentence{Weight: Notable, Tone: Good, One: say("story.machine-up", "host", e.Host), Fold: "up"}
+	case event.MachineDown:
+		return Sentence{Weight: Headline, Tone: Bad, Mark: Break, MarkWord: e.Host, TouchesStore: w != nil && has(w, e.Host), One: say("story.machine-down", "host", e.Host, "reason", e.Reason)}
+	case event.ProcessStarted:
+		return Sentence{Weight: Routine, Tone: Quiet, One: say("story.process-started", "process", e.Process, "host", e.Host), Fold: "started " + e.Host,
+			Many: t.many("story.processes-started", "host", e.Host)}
+	case event.ProcessStopped:
+		return t.processStopped(e)
+	case event.FaultAdded:
+		return Sentence{Who: "network", Weight: Headline, Tone: Warn, Mark: Break, MarkWord: string(e.Fault.Kind), One: t.fault(e.Fault), Fold: "fault",
+			Many: t.many("story.faults", "fault", e.Fault.String())}
+	case event.FaultRemoved:
+		return Sentence{Who: "network", Weight: Headline, Tone: Good, One: say("story.healed", "fault", e.Fault.String()), Fold: "healed", Many: t.many("story.healed-many", "fault", e.Fault.String())}
+	case event.BackendChanged:
+		if e.Healthy {
+			return Sentence{Weight: Routine, Tone: Good, One: say("story.backend-up", "host", e.Backend)}
+		}
+		return Sentence{Weight: Notable, Tone: Warn, One: say("story.backend-down", "host", e.Backend, "reason", e.Reason)}
+	case event.RaftRole, event.RaftProgress, event.RaftMessage:
+		return t.raft(r, w)
+	case event.ObjectChanged:
+		return t.object(e)
+	case event.LeaseRenewed:
+		return Sentence{Tone: Quiet, One: say("story.lease", "lease", e.Namespace+"/"+e.Lease, "holder", holder(e.Holder))}
+	case event.RequestReceived:
+		return Sentence{Tone: Quiet, One: say("story.request", "user", e.User, "verb", e.Verb, "what", what(e.Resource, e.Subresource, e.Namespace, e.ObjectName))}
+	case event.RequestDone:
+		return t.request(e)
+	case event.RequestTally:
+		return Sentence{Tone: Quiet, One: say("story.tally", "n", e.Total, "server", e.Server)}
+	case event.QueueChanged:
+		return Sentence{Tone: Quiet, One: say("story.queue", "queue", e.Queue, "waiting", e.Waiting, "inwork", e.InWork, "delayed", e.Delayed)}
+	case event.Reconciled:
+		return t.reconciled(e)
+	case event.Leading:
+		return t.leading(e)
+	case event.SchedulingAttempt:
+		return t.attempt(e)
+	case event.PodQueued:
+		return Sentence{Tone: Quiet, One: say("story.pod-queued", "pod", e.Pod.String(), "queue", e.Queue, "why", e.Why)}
+	case event.NodeJudged:
+		return t.judged(e)
+	case event.EvictionPlanned:
+		return Sentence{Who: "taint-eviction", Weight: Notable, Tone: Warn, One: say("story.eviction", "pod", e.Pod.Name, "node", e.Node, "in", e.Due.Sub(r.At)), Fold: "evict " + e.Node,
+			Many: t.many("story.evictions", "node", e.Node, "in", e.Due.Sub(r.At))}
+	case event.EvictionCancelled:
+		return Sentence{Who: "taint-eviction", Weight: Notable, Tone: Good, One: say("story.eviction-off", "pod", e.Pod.Name, "node", e.Node), Fold: "noevict " + e.Node,
+			Many: t.many("story.evictions-off", "node", e.Node)}
+	case event.ContainerChanged:
+		return t.container(e)
+	case event.Crashed:
+		return Sentence{Weight: Headline, Tone: Bad, Mark: Trouble, MarkWord: e.Who, One: say("story.crashed", "who", e.Who, "value", e.Value)}
+	}
+	return Sentence{Tone: Quiet, One: say("story.unknown", "name", r.Event.Name())}
+}
+
+func (t *Teller) many(key string, args ...any) func(int) string {
+	return func(n int) string { return t.words.Say(key, append([]any{"n", n}, args...)...) }
+}
+
+// has reports whether a machine holds a member of the store.
+func has(w *world.World, host string) bool {
+	_, ok := w.Members.Get(host)
+	return ok
+}
+
+// fault says what a broken link does to packets.
+func (t *Teller) fault(f fault.Fault) string {
+	key := "story.fault-cut"
+	switch {
+	case f.Kind == fault.Delay:
+		key = "story.fault-delay"
+	case f.Kind == fault.Loss:
+		key = "story.fault-loss"
+	case f.OneWay:
+		key = "story.fault-oneway"
+	}
+	return t.words.Say(key, "a", f.A, "b", f.B, "by", words.Short(f.Duration), "percent", f.Percent)
+}
+
+func (t *Teller) rate(e event.RateChanged) Sentence {
+	switch {
+	case e.Rate == 0 && e.Why != "":
+		return Sentence{Weight: Headline, Tone: Plain, One: t.words.Say("story.paused-why", "why", e.Why)}
+	case e.Rate == 0:
+		return Sentence{Tone: Quiet, One: t.words.Say("story.paused")}
+	}
+	return Sentence{Tone: Quiet, One: t.words.Say("story.rate", "rate", e.Rate)}
+}
+
+func (t *Teller) processStopped(e event.ProcessStopped) Sentence {
+	s := Sentence{Weight: Notable, Tone: Bad, TouchesStore: e.Process == "etcd", One: t.words.Say("story.process-stopped", "process", e.Process, "host", e.Host, "reason", e.Reason)}
+	switch e.Reason {
+	case "machine down":
+		s.Weight, s.Fold, s.Tone = Hidden, "stopped "+e.Host, Quiet
+	case "stopped":
+		s.Tone = Warn
+	case "crashed", "killed", "exited":
+		s.Weight = Headline
+		if e.Message != "" {
+			s.One = t.words.Say("story.process-died", "process", e.Process, "host", e.Host, "reason", e.Reason, "message", e.Message)
+		}
+		if e.Reason == "exited" {
+			s.Weight = Notable
+		}
+	}
+	return s
+}
+
+// Leases of components by the name of the component.
+func component(lease string) string { return strings.TrimPrefix(lease, "kube-") }
+
+func (t *Teller) leading(e event.Leading) Sentence {
+	name := component(e.Lease)
+	if e.Leading {
+		return Sentence{Who: name, Weight: Headline, Tone: Lead, Mark: Elect, MarkWord: name, One: t.words.Say("story.leading", "component", name, "host", e.Host)}
+	}
+	return Sentence{Who: name, Weight: Notable, Tone: Warn, One: t.words.Say("story.not-leading", "component", name, "host", e.Host, "why", e.Message)}
+}
+
+func (t *Teller) attempt(e event.SchedulingAttempt) Sentence {
+	if e.Node != "" {
+		owner := template(e.Pod.Name)
+		return Sentence{Who: "scheduler", Weight: Routine, Tone: Plain, One: t.words.Say("story.bound", "pod", e.Pod.Name, "node", e.Node, "feasible", e.Feasible, "nodes", e.Nodes),
+			Fold: "bound " + owner, Many: t.many("story.bound-many", "owner", owner)}
+	}
+	return Sentence{Who: "scheduler", Weight: Notable, Tone: Warn, One: t.words.Say("story.unschedulable", "pod", e.Pod.Name, "message", e.Message),
+		Fold: "fits-nowhere " + e.Message, Many: t.many("story.unschedulable-many", "message", e.Message)}
+}
+
+func (t *Teller) judged(e event.NodeJudged) Sentence {
+	switch e.Ready {
+	case "True":
+		return Sentence{Who: "node-lifecycle", Weight: Headline, Tone: Good, One: t.words.Say("story.node-ready", "node", e.Node)}
+	case "Unknown":
+		return Sentence{Who: "node-lifecycle", Weight: Headline, Tone: Bad, Mark: Trouble, MarkWord: e.Node, One: t.words.Say("story.node-unknown", "node", e.Node, "silent", e.SilentFor)}
+	}
+	return Sentence{Who: "node-lifecycle", Weight: Headline, Tone: Bad, Mark: Trouble, MarkWord: e.Node, One: t.words.Say("story.node-notready", "node", e.Node)}
+}
+
+func (t *Teller) reconciled(e event.Reconciled) Sentence {
+	if e.Error != "" {
+		return Sentence{Who: e.Controller, Weight: Routine, Tone: Warn, One: t.words.Say("story.reconcile-error", "key", e.Key, "error", e.Error),
+			Fold: "err " + e.Controller + e.Key, Many: t.many("story.reconcile-errors", "key", e.Key, "error", e.Error)}
+	}
+	if e.Decision == "" {
+		return Sentence{Who: e.Controller, Tone: Quiet, One: t.words.Say("story.reconciled", "key", e.Key)}
+	}
+	if strings.HasPrefix(e.Decision, "report ") { // counting pods into a status: true, and nobody's story
+		return Sentence{Who: e.Controller, Tone: Quiet, One: t.words.Say("story.decided", "key", e.Key, "decision", e.Decision)}
+	}
+	return Sentence{Who: e.Controller, Weight: Routine, Tone: Plain, One: t.words.Say("story.decided", "key", e.Key, "decision", e.Decision), Fold: "decided " + e.Controller + e.Key + e.Decision}
+}
+
+func (t *Teller) request(e event.RequestDone) Sentence {
+	args := []any{"user", e.User, "verb", e.Verb, "what", what(e.Resource, e.Subresource, e.Namespace, e.ObjectName), "code", e.Code, "message", e.Message}
+	if e.Code < 400 {
+		return Sentence{Who: "apiserver/" + e.Server, Tone: Quiet, One: t.words.Say("story.answered", args...)}
+	}
+	s := Sentence{Who: "apiserver/" + e.Server, Tone: Warn, One: t.words.Say("story.answer-failed", args...)}
+	if e.Code >= 500 { // a conflict or a missing object is everyday business of controllers
+		s.Weight, s.Fold = Routine, "failed "+e.Server
+		s.Many = t.many("story.answers-failed", "server", e.Server, "message", e.Message)
+	}
+	return s
+}
+
+func (t *Teller) container(e event.ContainerChanged) Sentence {
+	args := []any{"container", e.Container, "pod", e.Pod.Name, "node", e.Node, "image", e.Image, "code", e.ExitCode, "reason", e.Reason, "n", e.Restarts}
+	s := Sentence{Who: "kubelet/" + e.Node, Tone: Quiet}
+	owner := template(e.Pod.Name)
+	switch e.State {
+	case event.ContainerPulling:
+		s.One = t.words.Say("story.pulling", args...)
+	case event.ContainerCreated:
+		s.One = t.words.Say("story.created", args...)
+	case event.ContainerRunning:
+		s.One, s.Weight, s.Tone = t.words.Say("story.running", args...), Routine, Good
+		if e.Restarts > 0 {
+			s.One = t.words.Say("story.restarted", args...)
+		}
+		s.Fold, s.Many = "running "+owner, t.many("story.running-many", "owner", owner)
+	case event.ContainerStopping:
+		s.One = t.words.Say("story.stopping", args...)
+	case event.ContainerExited:
+		s.One, s.Weight = t.words.Say("story.exited", args...), Routine
+		s.Fold, s.Many = "exited "+owner, t.many("story.exited-many", "owner", owner)
+		if e.ExitCode != 0 && e.ExitCode != 137 && e.ExitCode != 143 {
+			s.Weight, s.Tone = Notable, Bad
+			s.Fold += " badly"
+		}
+	case event.ContainerBackoff:
+		s.One, s.Weight, s.Tone = t.words.Say("story.backoff", args...), Notable, Warn
+		s.Fold = "backoff " + e.Pod.Name
+	default:
+		s.One = t.words.Say("story.gone", args...)
+	}
+	return s
+}
+
+// paceWord reports whether a command acts on time only.
+func paceWord(text string) bool {
+	switch firstWord(text) {
+	case "speed", "pause", "resume", "step", "until":
+		return true
+	}
+	return false
+}
+
+func hiddenIf(b bool) Weight {
+	if b {
+		return Hidden
+	}
+	return Notable
+}
+
+func markIf(b bool, m Mark) Mark {
+	if b {
+		return m
+	}
+	return NoMark
+}
+
+func firstWord(s string) string { w, _, _ := strings.Cut(s, " "); return w }
+
+// holder is the machine in a holder identity "<host>_<uuid>".
+func holder(identity string) string { h, _, _ := strings.Cut(identity, "_"); return h }
+
+// template is a pod's name without its random end: "nginx-6d4cf56db6" for "nginx-6d4cf56db6-x2x7p".
+func template(pod string) string {
+	if i := strings.LastIndexByte(pod, '-'); i > 0 && len(pod)-i == 6 {
+		return pod[:i]
+	}
+	return pod
+}
+
+func what(resource, sub, namespace, name string) string {
+	s := resource
+	if sub != "" {
+		s += "/" + sub
+	}
+	if name != "" {
+		if namespace != "" {
+			name = namespace + "/" + name
+		}
+		s += " " + name
+	}
+	return s
+}

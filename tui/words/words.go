@@ -1,0 +1,215 @@
+// Package words is the catalogue: every word the screen says of itself, by key, in one file per language.
+//
+// A line of the file is "key = text". Text holds places {name} and choices by number {n|pod|pods}. Arguments that are text pass tui/sanitize here, so nothing from the
+// cluster reaches the screen unchecked through a sentence. Words of Kubernetes (Ready, Pending, kubelet) are not translated.
+//
+// Imports of ours: tui/sanitize. Goroutines: a Catalogue is immutable. Time: spans of simulated time, as Span writes them.
+package words
+
+import (
+	_ "embed"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/kubeviz/tui/sanitize"
+)
+
+//go:embed en.txt
+var english string
+
+// Catalogue is one language.
+type Catalogue struct {
+	texts  map[string][]segment
+	plural func(n int) int
+}
+
+// segment is plain text, a place, or a choice by number.
+type segment struct {
+	text    string
+	name    string
+	choices []string
+}
+
+// English is the first language.
+func English() *Catalogue {
+	c, err := Parse(english, func(n int) int {
+		if n == 1 {
+			return 0
+		}
+		return 1
+	})
+	if err != nil {
+		panic(fmt.Sprintf("words: the English catalogue: %v", err)) // embedded data; a test reads it
+	}
+	return c
+}
+
+// Parse reads a catalogue. plural picks the choice for a number.
+func Parse(data string, plural func(n int) int) (*Catalogue, error) {
+	c := &Catalogue{texts: map[string][]segment{}, plural: plural}
+	for i, line := range strings.Split(data, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		key, text, ok := strings.Cut(line, "=")
+		key = strings.TrimSpace(key)
+		if !ok || key == "" {
+			return nil, fmt.Errorf("line %d: not \"key = text\": %q", i+1, line)
+		}
+		if _, twice := c.texts[key]; twice {
+			return nil, fmt.Errorf("line %d: %q is there twice", i+1, key)
+		}
+		segs, err := segments(strings.TrimSpace(text))
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %q: %w", i+1, key, err)
+		}
+		c.texts[key] = segs
+	}
+	return c, nil
+}
+
+func segments(text string) ([]segment, error) {
+	var out []segment
+	for text != "" {
+		open := strings.IndexByte(text, '{')
+		if open < 0 {
+			return append(out, segment{text: text}), nil
+		}
+		if open > 0 {
+			out = append(out, segment{text: text[:open]})
+		}
+		end := strings.IndexByte(text[open:], '}')
+		if end < 0 {
+			return nil, fmt.Errorf("a brace is not closed")
+		}
+		parts := strings.Split(text[open+1:open+end], "|")
+		if parts[0] == "" || len(parts) == 2 {
+			return nil, fmt.Errorf("{%s} is neither a name nor a choice", strings.Join(parts, "|"))
+		}
+		out = append(out, segment{name: parts[0], choices: parts[1:]})
+		text = text[open+end+1:]
+	}
+	return out, nil
+}
+
+// Say gives the text of a key. args are pairs: the name of a place, then its value (text, a number or a span of time: an age where the place is called since or age). A missing key or value shows as such.
+func (c *Catalogue) Say(key string, args ...any) string {
+	segs, ok := c.texts[key]
+	if !ok {
+		return "{" + key + "}"
+	}
+	if len(segs) == 0 {
+		return ""
+	}
+	if len(segs) == 1 && segs[0].name == "" {
+		return segs[0].text
+	}
+	var b strings.Builder
+	for _, s := range segs {
+		if s.name == "" {
+			b.WriteString(s.text)
+			continue
+		}
+		v, ok := lookup(args, s.name)
+		switch {
+		case !ok:
+			b.WriteString("{" + s.name + "}")
+		case len(s.choices) > 0:
+			n, _ := v.(int)
+			b.WriteString(s.choices[min(c.plural(n), len(s.choices)-1)])
+		default:
+			b.WriteString(value(s.name, v))
+		}
+	}
+	return b.String()
+}
+
+// Has reports whether the key exists.
+func (c *Catalogue) Has(key string) bool { _, ok := c.texts[key]; return ok }
+
+// Keys lists all keys, sorted.
+func (c *Catalogue) Keys() []string {
+	out := make([]string, 0, len(c.texts))
+	for k := range c.texts {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+func lookup(args []any, name string) (any, bool) {
+	for i := 0; i+1 < len(args); i += 2 {
+		if args[i] == name {
+			return args[i+1], true
+		}
+	}
+	return nil, false
+}
+
+func value(name string, v any) string {
+	switch v := v.(type) {
+	case string:
+		return sanitize.Text(v)
+	case int:
+		return strconv.Itoa(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case uint64:
+		return strconv.FormatUint(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	case time.Duration:
+		if name == "since" || name == "age" {
+			return Age(v)
+		}
+		return Span(v)
+	case fmt.Stringer:
+		return sanitize.Text(v.String())
+	}
+	return sanitize.Text(fmt.Sprint(v))
+}
+
+// Span writes a span of time for the screen: 14s, 4m38s, 2h05m, 3d04h.
+func Span(d time.Duration) string {
+	if d < 0 {
+		d = 0
+	}
+	s := int64(d / time.Second)
+	switch {
+	case s < 60:
+		return strconv.FormatInt(s, 10) + "s"
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 86400:
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+	}
+	return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
+}
+
+// Age writes how long something has been so, in one unit: 14s, 119s, 2m, 3h, 4d. It changes less often than Span, so the eye is not drawn to it.
+func Age(d time.Duration) string {
+	switch {
+	case d < 2*time.Minute:
+		return strconv.FormatInt(int64(max(d, 0)/time.Second), 10) + "s"
+	case d < 2*time.Hour:
+		return strconv.FormatInt(int64(d/time.Minute), 10) + "m"
+	case d < 48*time.Hour:
+		return strconv.FormatInt(int64(d/time.Hour), 10) + "h"
+	}
+	return strconv.FormatInt(int64(d/(24*time.Hour)), 10) + "d"
+}
+
+// Short writes a span below a second in milliseconds, and others with one fraction.
+func Short(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
+	}
+	return Span(d)
+}
