@@ -139,6 +139,7 @@ func (res *Resource) dependentsFinalizers(obj kinds.Object, o *metav1.DeleteOpti
 	orphan, foreground := res.Orphans, false
 	has := obj.GetFinalizers()
 	switch {
+	//lint:ignore SA1019 old clients still send it, and a server honours it
 	case o.OrphanDependents != nil:
 		orphan = *o.OrphanDependents
 	case o.PropagationPolicy != nil:

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -134,7 +134,7 @@ func words(err error) error {
 		s := status.Status()
 		switch {
 		case s.Reason == metav1.StatusReasonInvalid:
-			return fmt.Errorf("The %s", s.Message)
+			return wrapped{"The " + s.Message, err}
 		case s.Reason == metav1.StatusReasonUnknown || s.Reason == "":
 			return wrapped{"Error from server: " + s.Message, err}
 		}

@@ -6,7 +6,7 @@ import (
 	"hash/fnv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/dump"
+	"k8s.io/utils/dump"
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
