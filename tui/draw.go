@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/layout"
@@ -26,8 +27,19 @@ func (m *model) View() string {
 	return m.shown
 }
 
-// refresh makes the scene of now.
-func (m *model) refresh() { m.scene = scene.Of(m.line.World(), m.line.Now()) }
+// refresh makes the scene of now. Where that is dear (thousands of machines), it is done for at most a tenth of the time.
+func (m *model) refresh() {
+	start := m.clock()
+	if start.Sub(m.sceneAt) < 10*m.sceneCost {
+		return
+	}
+	m.scene = m.maker.Of(m.line.World(), m.line.Now())
+	m.sceneAt = m.clock()
+	m.sceneCost = 0
+	if cost := m.sceneAt.Sub(start); cost > 2*time.Millisecond {
+		m.sceneCost = min(cost, 50*time.Millisecond)
+	}
+}
 
 func (m *model) draw() {
 	if m.grid == nil {

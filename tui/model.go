@@ -62,19 +62,23 @@ type model struct {
 	toasts  []toast
 	pending []string        // orders whose answer is to be shown
 	wants   map[string]want // replicas asked for, until the cluster has them
+	asked   float64         // speed asked for, until the cluster has it; 0: none
 
-	w, h     int
-	grid     *grid.Grid
-	scene    *scene.Scene
-	shown    string
-	dirty    bool
-	buf      []event.Record
-	caughtUp bool
-	second   int64 // of simulated time on the last frame
-	active1  time.Time
-	typing   func(bool) // told when the text field opens and closes
-	ending   bool
-	suspend  func() bool // whether a shell is there to wake us
+	w, h      int
+	grid      *grid.Grid
+	scene     *scene.Scene
+	maker     scene.Maker
+	sceneAt   time.Time
+	sceneCost time.Duration
+	shown     string
+	dirty     bool
+	buf       []event.Record
+	caughtUp  bool
+	second    int64 // of simulated time on the last frame
+	active1   time.Time
+	typing    func(bool) // told when the text field opens and closes
+	ending    bool
+	suspend   func() bool // whether a shell is there to wake us
 }
 
 type toast struct {
@@ -179,6 +183,9 @@ func (m *model) tick() {
 	}
 	now := m.line.Now()
 	if n > 0 {
+		if m.line.World().Rate == m.asked {
+			m.asked = 0
+		}
 		m.pump()
 		m.touch()
 	}

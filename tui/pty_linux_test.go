@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -132,13 +133,14 @@ func (failing) Do(command.Command) { panic("made to fail") }
 
 // pty is a child process on a terminal that we play; it never answers a question.
 type pty struct {
-	t      *testing.T
-	master *os.File
-	cmd    *exec.Cmd
-	mu     sync.Mutex
-	out    bytes.Buffer
-	before unix.Termios
-	slave  *os.File
+	t       *testing.T
+	master  *os.File
+	cmd     *exec.Cmd
+	mu      sync.Mutex
+	out     bytes.Buffer
+	before  unix.Termios
+	stalled atomic.Bool // we read nothing
+	slave   *os.File
 }
 
 func startPty(t *testing.T, mode string, env ...string) *pty {
@@ -175,6 +177,9 @@ func startPty(t *testing.T, mode string, env ...string) *pty {
 	go func() {
 		buf := make([]byte, 1<<16)
 		for {
+			for p.stalled.Load() {
+				time.Sleep(10 * time.Millisecond)
+			}
 			n, err := master.Read(buf)
 			p.mu.Lock()
 			p.out.Write(buf[:n])
@@ -279,6 +284,35 @@ func TestSignalsGiveTheTerminalBack(t *testing.T) {
 			}
 			p.ends(code, 5*time.Second)
 		})
+	}
+}
+
+func TestASignalEndsTheProgramEvenWhenTheTerminalIsStalled(t *testing.T) {
+	p := startPty(t, "live")
+	p.until("master-2", 5*time.Second)
+	p.stalled.Store(true)
+	for range 60 { // frames that nobody reads, until the terminal takes no more
+		p.press("2")
+		time.Sleep(15 * time.Millisecond)
+		p.press("1")
+		time.Sleep(15 * time.Millisecond)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- p.cmd.Wait() }()
+	select {
+	case err := <-done:
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 143 {
+			t.Errorf("%v, want exit code 143", err)
+		}
+	case <-time.After(watchdog + 2*time.Second):
+		t.Fatal("still running after the watchdog's time")
+	}
+	if s, err := unix.IoctlGetTermios(int(p.slave.Fd()), unix.TCGETS); err != nil || *s != p.before {
+		t.Error("the terminal's settings are not as they were")
 	}
 }
 

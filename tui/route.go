@@ -22,19 +22,21 @@ func (m *model) key(msg tea.KeyMsg) tea.Cmd {
 	if m.console.open {
 		return m.consoleKey(msg)
 	}
-	names := []string{msg.String()}
-	if msg.Type == tea.KeyRunes && len(msg.Runes) > 1 { // keys typed faster than they are read come as one
-		names = names[:0]
-		for _, r := range msg.Runes[:min(len(msg.Runes), 16)] {
-			names = append(names, string(r))
-		}
+	if msg.Type != tea.KeyRunes || len(msg.Runes) < 2 {
+		return m.press(msg.String())
 	}
 	var cmds []tea.Cmd
-	for _, n := range names {
-		cmds = append(cmds, m.press(n))
-	}
-	if len(cmds) == 1 {
-		return cmds[0]
+	for i, r := range msg.Runes { // keys typed faster than they are read come as one
+		if m.console.open { // the first of them opened the text field
+			rest := msg
+			rest.Runes = msg.Runes[i:]
+			cmds = append(cmds, m.consoleKey(rest))
+			break
+		}
+		if i == 16 { // nobody types that fast
+			break
+		}
+		cmds = append(cmds, m.press(string(r)))
 	}
 	return tea.Sequence(cmds...)
 }
@@ -245,12 +247,15 @@ func (m *model) pace(i intent.Intent, f view.Frame) {
 			m.say(m.words.Say("not.speed-paused"), theme.Waiting)
 			return
 		}
-		next := ladder(now, i.By)
 		if recorded {
-			p.SetRate(next)
-		} else {
-			m.do(command.Speed{Rate: next})
+			p.SetRate(ladder(now, i.By))
+			return
 		}
+		if m.asked != 0 && m.asked != now { // keys come faster than answers
+			now = m.asked
+		}
+		m.asked = ladder(now, i.By)
+		m.do(command.Speed{Rate: m.asked})
 	}
 }
 

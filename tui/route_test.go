@@ -70,18 +70,18 @@ func TestKeysBecomeCommandsAboutTheSelection(t *testing.T) {
 	}{
 		{"the first arrow selects the first master, which is down", []string{"right", "k"}, []string{"start master-1"}},
 		{"right of it is the next master", []string{"right", "right", "k"}, []string{"kill master-2"}},
-		{"down from it is a worker", []string{"right", "right", "down", "c"}, []string{"cut worker-2 all"}},
-		{"a machine that is cut is healed", []string{"right", "right", "right", "down", "left", "c"}, []string{"heal worker-3"}},
+		{"down from it is a worker", []string{"right", "right", "down", "left", "c"}, []string{"cut worker-2 all"}},
+		{"a machine that is cut is healed", []string{"right", "right", "down", "c"}, []string{"heal worker-3"}},
 		{"inside a master are its processes", []string{"right", "right", "enter", "down", "k"}, []string{"kill master-2/etcd"}},
 		{"restart", []string{"right", "right", "r"}, []string{"restart master-2"}},
 		{"a master that is down can be wiped", []string{"right", "w"}, []string{"wipe master-1"}},
-		{"inside a worker are its pods", []string{"right", "right", "down", "enter", "d"}, []string{"kubectl delete pod nginx-6d4cf56db6-jkx2d -n default"}},
-		{"scaling twice counts on", []string{"right", "right", "down", "enter", "+", "+"}, []string{"kubectl scale deployment nginx --replicas=6 -n default", "kubectl scale deployment nginx --replicas=7 -n default"}},
+		{"inside a worker are its pods", []string{"right", "right", "down", "left", "enter", "d"}, []string{"kubectl delete pod nginx-6d4cf56db6-jkx2d -n default"}},
+		{"scaling twice counts on", []string{"right", "right", "down", "left", "enter", "+", "+"}, []string{"kubectl scale deployment nginx --replicas=6 -n default", "kubectl scale deployment nginx --replicas=7 -n default"}},
 		{"heal all", []string{"H"}, []string{"heal"}},
-		{"time", []string{" ", "]", "["}, []string{"pause", "speed 20x", "speed 5x"}},
+		{"time", []string{" ", "]", "["}, []string{"pause", "speed 20x", "speed 10x"}},
 		{"a step needs a pause", []string{"."}, nil},
 		{"nothing selected, nothing killed", []string{"k"}, nil},
-		{"keys that come in one piece are keys", []string{"]["}, []string{"speed 20x", "speed 5x"}},
+		{"keys that come in one piece are keys, each going on from the one before", []string{"]]]["}, []string{"speed 20x", "speed 30x", "speed 60x", "speed 30x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, fixture.Trouble(4).Records)
@@ -157,6 +157,11 @@ func TestTheConsole(t *testing.T) {
 	}
 	r.press("esc")
 	r.takes(t)
+	r.press(":kil")
+	if got := r.console.field.Value(); got != "kil" {
+		t.Errorf("typed in one piece, the line is %q", got)
+	}
+	r.press("esc")
 	// keys of the map are letters here
 	r.press(":", "q", "k", "?", "esc")
 	if r.ending || r.overlay.Open() || len(r.cluster.said) > 0 {

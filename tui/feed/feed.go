@@ -1,5 +1,5 @@
 // Package feed is what the screen remembers of the records that went by and that the World does not keep: the story's lines, the marks of the time line, the
-// recent rates of each API server, the last raft messages, and the answers to the user's commands.
+// recent rates of each API server, and the answers to the user's commands.
 //
 // It reads each record once, in order, after the World has folded it. When the World goes back in time, Rewind and read again.
 //
@@ -71,8 +71,6 @@ type Feed struct {
 	marks   []Mark
 	rates   map[string][]float64
 	tallied map[string]time.Time
-	raft    []event.RaftMessage
-	raftAt  []time.Time
 	answers []Answer
 	news    []Line
 	version uint64
@@ -125,11 +123,6 @@ func (f *Feed) Read(r event.Record, w *world.World) {
 	switch e := r.Event.(type) {
 	case event.RequestTally:
 		f.tally(r.At, e)
-	case event.RaftMessage:
-		if n := len(f.raft); n >= 8 {
-			f.raft, f.raftAt = append(f.raft[:0], f.raft[1:]...), append(f.raftAt[:0], f.raftAt[1:]...)
-		}
-		f.raft, f.raftAt = append(f.raft, e), append(f.raftAt, r.At)
 	case event.CommandDone:
 		f.answers = append(f.answers, Answer{Seq: r.Seq, Text: e.Text, Error: e.Error, Output: e.Output})
 	case event.CommandRefused:
@@ -198,17 +191,4 @@ func (f *Feed) tally(at time.Time, e event.RequestTally) {
 	}
 	f.rates[e.Server] = trail
 	f.version++
-}
-
-// LastRaft is the newest raft message of a kind between two members that is no older than age.
-func (f *Feed) LastRaft(now time.Time, age time.Duration, keep func(event.RaftMessage) bool) (event.RaftMessage, bool) {
-	for i := len(f.raft) - 1; i >= 0; i-- {
-		if now.Sub(f.raftAt[i]) > age {
-			break
-		}
-		if keep(f.raft[i]) {
-			return f.raft[i], true
-		}
-	}
-	return event.RaftMessage{}, false
 }

@@ -27,6 +27,21 @@ func wideWidth(text string) int {
 // RuneWidth is how many cells a rune takes: 2 for East Asian wide letters, 0 for what must not be drawn at all, else 1. Ambiguous runes are narrow, whatever the locale:
 // the screen is made of them. Emoji are 0 here: terminals disagree about them, so they never reach a cell (tui/sanitize spells them out).
 func RuneWidth(r rune) int {
+	if r >= 0 && r < rune(len(table)) {
+		return int(table[r])
+	}
+	return runeWidth(r)
+}
+
+// table holds the widths of the letters and signs that screens are made of.
+var table = func() (t [0x2800]uint8) {
+	for r := range t {
+		t[r] = uint8(runeWidth(rune(r)))
+	}
+	return t
+}()
+
+func runeWidth(r rune) int {
 	switch {
 	case r < 0x20 || r == 0x7f:
 		return 0

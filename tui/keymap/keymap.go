@@ -50,8 +50,8 @@ func Table() []Binding {
 		{Scope: Map, Keys: []string{"w"}, Label: "w", Help: "key.wipe", Short: "foot.wipe", Do: intent.Wipe{}, Unless: all(live, wipeable)},
 		{Scope: Map, Keys: []string{"d"}, Label: "d", Help: "key.delete", Short: "foot.delete", Do: intent.Delete{}, Unless: all(live, onPod)},
 		{Scope: Everywhere, Keys: []string{"H"}, Label: "H", Help: "key.heal-all", Short: "foot.heal-all", Do: intent.HealAll{}, Unless: all(live, broken)},
-		{Scope: Map, Keys: []string{"+", "="}, Label: "+", Help: "key.more", Short: "foot.more", Do: intent.Scale{By: 1}, Unless: all(live, scalable)},
-		{Scope: Map, Keys: []string{"-", "_"}, Label: "-", Help: "key.fewer", Short: "foot.fewer", Do: intent.Scale{By: -1}, Unless: all(live, scalable)},
+		{Scope: Map, Keys: []string{"+", "="}, Label: "+", Help: "key.more", Short: "foot.more", Offer: podOrNothing, Do: intent.Scale{By: 1}, Unless: all(live, scalable)},
+		{Scope: Map, Keys: []string{"-", "_"}, Label: "-", Help: "key.fewer", Short: "foot.fewer", Offer: podOrNothing, Do: intent.Scale{By: -1}, Unless: all(live, scalable)},
 		{Scope: Map, Keys: []string{"y"}, Label: "y", Help: "key.why", Short: "foot.why", Do: intent.Chain{}, Unless: selected},
 
 		{Scope: Map, Keys: []string{"left"}, Label: "← →", Help: "key.arrows", Do: intent.Move{DX: -1}},
@@ -268,6 +268,8 @@ func told(f view.Frame) string {
 }
 
 func nothing(f view.Frame) bool { return f.Selected.Kind == scene.Nothing }
+
+func podOrNothing(f view.Frame) bool { return nothing(f) || f.Selected.Kind == scene.Pod }
 
 func machine(f view.Frame) bool {
 	return f.Selected.Kind == scene.Master || f.Selected.Kind == scene.Worker

@@ -118,6 +118,9 @@ func (s *Scene) machineProblems(m *Machine, t Target, c *words.Catalogue, add fu
 		f, _ := m.Worst()
 		add(Broken, t, c.Say("why.cut", "host", m.Name, "by", By(f.By, c), "since", s.Now.Sub(f.At)), "")
 	}
+	if !m.Stopped() {
+		return
+	}
 	for _, name := range ProcessNames(m.Host) {
 		if p := m.Host.Processes[name]; !p.Up {
 			add(Broken, Target{Kind: Process, Host: m.Name, Process: name}, c.Say("why.process-down", "process", name, "host", m.Name, "reason", p.Reason, "by", By(p.By, c), "since", s.Now.Sub(p.Since)), "")

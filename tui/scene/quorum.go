@@ -109,6 +109,18 @@ func (m *Machine) IsCut() bool {
 	return false
 }
 
+// Stopped reports whether a process on it does not run.
+func (m *Machine) Stopped() bool {
+	if m.Host != nil {
+		for _, p := range m.Host.Processes {
+			if !p.Up {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Worst is the oldest fault that touches the machine; cuts first.
 func (m *Machine) Worst() (world.Fault, bool) {
 	if len(m.Faults) == 0 {

@@ -177,7 +177,25 @@ func ShapeOf(p *world.Pod) Shape {
 }
 
 // Of makes the scene of a World at an instant.
-func Of(w *world.World, now time.Time) *Scene {
+func Of(w *world.World, now time.Time) *Scene { return new(Maker).Of(w, now) }
+
+// Maker makes one scene after another; it keeps the order of the machines' names, which hardly ever changes.
+type Maker struct{ names []string }
+
+func (k *Maker) order(w *world.World) []string {
+	good := len(k.names) == w.Hosts.Len()
+	for i := 0; good && i < len(k.names); i++ {
+		_, good = w.Hosts.Get(k.names[i])
+	}
+	if !good {
+		k.names = w.Hosts.Keys()
+		sort.Slice(k.names, func(i, j int) bool { return NaturalLess(k.names[i], k.names[j]) })
+	}
+	return k.names
+}
+
+// Of makes the scene of a World at an instant.
+func (k *Maker) Of(w *world.World, now time.Time) *Scene {
 	s := &Scene{Now: now, PodsPending: w.PendingCount(), PodsFailing: w.FailingCount(), Pods: w.Pods.Len()}
 	w.StatusCounts(func(status string, n int) bool {
 		switch status {
@@ -196,17 +214,19 @@ func Of(w *world.World, now time.Time) *Scene {
 	s.Quorum = quorum(w, s.Faults)
 	s.ActiveScheduler = active(w, "kube-system/kube-scheduler", now)
 	s.ActiveControllers = active(w, "kube-system/kube-controller-manager", now)
-	w.Hosts.Scan(func(_ string, h *world.Host) bool {
+	s.Workers = make([]WorkerInfo, 0, w.Hosts.Len())
+	for _, name := range k.order(w) {
+		h, ok := w.Hosts.Get(name)
+		if !ok {
+			continue
+		}
 		m := s.machine(w, h, now)
 		if h.Master {
 			s.Masters = append(s.Masters, s.master(w, m, now))
 		} else {
 			s.Workers = append(s.Workers, s.worker(w, m))
 		}
-		return true
-	})
-	sort.Slice(s.Masters, func(i, j int) bool { return NaturalLess(s.Masters[i].Name, s.Masters[j].Name) })
-	sort.Slice(s.Workers, func(i, j int) bool { return NaturalLess(s.Workers[i].Name, s.Workers[j].Name) })
+	}
 	return s
 }
 
@@ -322,7 +342,9 @@ func (s *Scene) worker(w *world.World, m Machine) WorkerInfo {
 	if ready {
 		s.NodesReady++
 	}
-	i.Silent = ready && m.LeaseAge > silentAfter
+	// while the store takes no writes, an old lease says nothing about the node
+	writable := !s.Quorum.Raft || (s.Quorum.Alive >= s.Quorum.Need && s.Quorum.Leader != "")
+	i.Silent = ready && m.LeaseAge > silentAfter && (writable || !m.Up || len(m.Faults) > 0)
 	if i.Silent {
 		i.JudgedIn = max(Grace-m.LeaseAge, 0)
 	}

@@ -179,7 +179,7 @@ func (t *Teller) k8sEvent(e event.ObjectChanged, o *corev1.Event) Sentence {
 	}
 	about := o.InvolvedObject.Kind + " " + o.InvolvedObject.Name
 	args := []any{"about", about, "reason", o.Reason, "message", o.Message, "n", int(o.Count)}
-	s := Sentence{Who: from, Tone: Quiet, One: t.words.Say("story.event", args...)}
+	s := Sentence{Who: controller(from), Tone: Quiet, One: t.words.Say("story.event", args...)}
 	if e.Type == event.Deleted || toldOtherwise[o.Reason] {
 		return s
 	}

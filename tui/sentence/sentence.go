@@ -263,6 +263,20 @@ func (t *Teller) judged(e event.NodeJudged) Sentence {
 }
 
 func (t *Teller) reconciled(e event.Reconciled) Sentence {
+	s := t.decided(e)
+	s.Who = controller(s.Who)
+	return s
+}
+
+// controller is the short name: "deployment" for "deployment-controller".
+func controller(name string) string {
+	return strings.TrimSuffix(strings.ReplaceAll(name, "_", "-"), "-controller")
+}
+
+func (t *Teller) decided(e event.Reconciled) Sentence {
+	if strings.Contains(e.Error, "the object has been modified") { // a conflict is how two writers take turns
+		return Sentence{Who: e.Controller, Tone: Quiet, One: t.words.Say("story.reconcile-error", "key", e.Key, "error", e.Error)}
+	}
 	if e.Error != "" {
 		return Sentence{Who: e.Controller, Weight: Routine, Tone: Warn, One: t.words.Say("story.reconcile-error", "key", e.Key, "error", e.Error),
 			Fold: "err " + e.Controller + e.Key, Many: t.many("story.reconcile-errors", "key", e.Key, "error", e.Error)}
@@ -273,7 +287,7 @@ func (t *Teller) reconciled(e event.Reconciled) Sentence {
 	if strings.HasPrefix(e.Decision, "report ") { // counting pods into a status: true, and nobody's story
 		return Sentence{Who: e.Controller, Tone: Quiet, One: t.words.Say("story.decided", "key", e.Key, "decision", e.Decision)}
 	}
-	return Sentence{Who: e.Controller, Weight: Routine, Tone: Plain, One: t.words.Say("story.decided", "key", e.Key, "decision", e.Decision), Fold: "decided " + e.Controller + e.Key + e.Decision}
+	return Sentence{Who: e.Controller, Weight: Routine, Tone: Plain, One: t.words.Say("story.decided", "key", e.Key, "decision", e.Decision), Fold: "decided " + e.Controller + strings.ReplaceAll(e.Decision, e.Key, "")}
 }
 
 func (t *Teller) request(e event.RequestDone) Sentence {

@@ -67,6 +67,3 @@ func (t *Terminal) Restore() {
 		discardOutput(t.Out)
 	}
 }
-
-// Size in cells.
-func (t *Terminal) Size() (w, h int, err error) { return xterm.GetSize(t.Out.Fd()) }

@@ -1,4 +1,4 @@
-// Package widget draws small things out of text and numbers: lines of spans, bars, sparks, scrolled lists. It knows columns, not Pods.
+// Package widget draws small things out of text and numbers: lines of spans, bars, sparks, wrapped text. It knows columns, not Pods.
 //
 // Imports of ours: tui/grid. Goroutines: values. Time: none.
 package widget
@@ -78,17 +78,6 @@ func Spark(values []float64, width int) string {
 		b = append(b, grid.Spark[i])
 	}
 	return string(b)
-}
-
-// Scroll keeps a cursor in view of a list: count lines, height rows, the cursor's line; the result is the first line shown.
-func Scroll(top, cursor, count, height int) int {
-	if cursor < top {
-		top = cursor
-	}
-	if cursor >= top+height {
-		top = cursor - height + 1
-	}
-	return max(min(top, count-height), 0)
 }
 
 // Wrap breaks text at blanks into lines of at most width cells.

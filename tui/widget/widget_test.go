@@ -34,13 +34,3 @@ func TestABarShowsTheSmallestShare(t *testing.T) {
 		}
 	}
 }
-
-func TestScrollKeepsTheCursorInView(t *testing.T) {
-	top := 0
-	for _, cursor := range []int{0, 5, 30, 99, 50, 0} {
-		top = Scroll(top, cursor, 100, 10)
-		if cursor < top || cursor >= top+10 {
-			t.Errorf("cursor %d is not in %d-%d", cursor, top, top+9)
-		}
-	}
-}

@@ -97,7 +97,11 @@ func (v View) Draw(f view.Frame, c grid.Canvas) {
 		}
 	}
 	if p.folded > 0 {
-		c.Sub(p.foldedAt).Put(1, 0, f.Words.Say("map.folded", "n", p.folded), theme.Dim)
+		at := c.Sub(p.foldedAt)
+		x := at.Put(1, 0, f.Words.Say("map.folded", "n", p.folded-p.wrong), theme.Dim)
+		if p.wrong > 0 {
+			at.Put(x+2, 0, f.Words.Say("map.folded-wrong", "n", p.wrong), theme.Failing)
+		}
 	}
 	v.drawNow(f, c.Sub(p.now))
 	v.drawStory(f, &p, c.Sub(p.story))

@@ -154,11 +154,11 @@ func masterDetails(f view.Frame, m *scene.MasterInfo) []widget.Line {
 		out = append(out, text(say("about.up", "since", f.Scene.Since(m.Since)), theme.Text))
 	}
 	if e := m.Member; e != nil {
-		role := e.Role
-		if !m.Up {
-			role = "down"
+		key := "about.member"
+		if !m.Up || e.Role == "down" {
+			key = "about.member-down"
 		}
-		out = append(out, text(say("about.member", "role", role, "term", e.Term, "last", e.LastIndex, "commit", e.CommitIndex, "applied", e.Applied), theme.Text))
+		out = append(out, text(say(key, "role", e.Role, "term", e.Term, "last", e.LastIndex, "commit", e.CommitIndex, "applied", e.Applied), theme.Text))
 		if e.Err != "" {
 			out = append(out, text(say("about.member-error", "error", e.Err), theme.Failing))
 		}

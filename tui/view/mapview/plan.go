@@ -29,9 +29,10 @@ type plan struct {
 	raft     layout.Rect
 	pending  layout.Rect
 	workers  []placed
-	// rows: workers are lines, not cards. folded counts healthy ones that have no line; foldedAt is where that is said.
+	// rows: workers are lines, not cards. folded counts those that have no line, the healthy ones first of all; foldedAt is where that is said.
 	rows     bool
 	folded   int
+	wrong    int // of the folded
 	foldedAt layout.Rect
 	now      layout.Rect
 	story    layout.Rect
@@ -192,6 +193,16 @@ func (p *plan) placeWorkers(f view.Frame, selected scene.Target, area layout.Rec
 		room -= cols // the last line counts the rest
 		shown = pickRows(f, selected, max(room, 0))
 		p.folded = n - len(shown)
+		for i := range f.Scene.Workers {
+			if f.Scene.Workers[i].Wrong {
+				p.wrong++
+			}
+		}
+		for _, i := range shown {
+			if f.Scene.Workers[i].Wrong {
+				p.wrong--
+			}
+		}
 		p.foldedAt = layout.Rect{X: area.X, Y: area.Bottom() - 1, W: area.W, H: 1}
 	}
 	perCol := (len(shown) + cols - 1) / cols

@@ -213,7 +213,7 @@ func draw(f view.Frame, c grid.Canvas, y int, l *feed.Line, w int, chosen bool) 
 	}
 	line := widget.Line{
 		{Text: mark, Style: theme.Accent},
-		{Text: grid.Pad(Clock(f, l.At), 8), Style: theme.Dim},
+		{Text: grid.Pad(Clock(f, l.Since), 8), Style: theme.Dim},
 		{Text: " "},
 		{Text: grid.Pad(Who(l.Who, actorW), actorW), Style: whoStyle(l)},
 		{Text: " "},
