@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/kubeviz/engine"
+	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/headless"
 	"example.com/kubeviz/engine/journal"
 	"example.com/kubeviz/engine/scenario"
@@ -260,7 +262,8 @@ func runCommand() *cobra.Command {
 	var f clusterFlags
 	var do []string
 	var length time.Duration
-	var store, output, journalPath, start string
+	var store, output, start string
+	var files runFiles
 	cmd := &cobra.Command{
 		Use:   "run [PRESET|FILE]",
 		Short: "Run a cluster without a screen, as fast as it can, and print what became of it",
@@ -303,7 +306,10 @@ func runCommand() *cobra.Command {
 					return usageError{fmt.Errorf("--start %q is not an instant such as 2026-01-31T12:00:00Z", start)}
 				}
 			}
-			return headlessRun(cmd, o, journalPath, output)
+			if err := files.check(); err != nil {
+				return usageError{err}
+			}
+			return headlessRun(cmd, o, files, output)
 		},
 	}
 	f.add(cmd, 1)
@@ -312,7 +318,9 @@ func runCommand() *cobra.Command {
 	cmd.Flags().StringArrayVar(&do, "do", nil, "'AT COMMAND': give a command at a simulated time since the start, e.g. '60s kill leader' (repeatable)")
 	cmd.Flags().StringVar(&store, "store", engine.StoreRaft, "raft, or memory: no raft, the same seed gives the same journal byte for byte")
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
-	cmd.Flags().StringVar(&journalPath, "journal", "", "write the journal to this file (replay it with kubeviz replay)")
+	cmd.Flags().StringVar(&files.journal, "journal", "", "write the journal to this file (replay it with kubeviz replay)")
+	cmd.Flags().StringVar(&files.frame, "frame", "", "draw the screen at the end of the run into this file, .svg or .txt")
+	cmd.Flags().StringVar(&files.size, "size", "120x40", "size of the frame in columns and rows")
 	cmd.Flags().StringVar(&start, "start", "", "simulated instant of the beginning, RFC 3339 (default 2026-01-01T00:00:00Z)")
 	return cmd
 }
@@ -333,9 +341,37 @@ func steps(do []string) ([]scenario.Step, error) {
 	return out, nil
 }
 
-func headlessRun(cmd *cobra.Command, o headless.Options, journalPath, output string) (err error) {
-	if journalPath != "" {
-		file, cerr := os.Create(journalPath)
+// runFiles are what a run writes beside its summary.
+type runFiles struct {
+	journal, frame, size string
+	w, h                 int
+}
+
+// check reads the size and refuses frames of a form that is not known.
+func (f *runFiles) check() error {
+	if _, err := fmt.Sscanf(f.size, "%dx%d", &f.w, &f.h); err != nil || f.w < 60 || f.h < 16 || f.w > 500 || f.h > 500 {
+		return fmt.Errorf("--size %q is not COLUMNSxROWS between 60x16 and 500x500, such as 120x40", f.size)
+	}
+	if ext := filepath.Ext(f.frame); f.frame != "" && ext != ".svg" && ext != ".txt" {
+		return fmt.Errorf("--frame %q ends in neither .svg nor .txt", f.frame)
+	}
+	return nil
+}
+
+// draw writes the frame.
+func (f *runFiles) draw(records []event.Record, now time.Time) error {
+	still := tui.Still{W: f.w, H: f.h, Plain: true, Now: now}
+	picture := tui.SVG
+	if filepath.Ext(f.frame) == ".txt" {
+		picture = tui.Snapshot
+	}
+	return os.WriteFile(f.frame, []byte(picture(records, still)+"\n"), 0o644)
+}
+
+func headlessRun(cmd *cobra.Command, o headless.Options, files runFiles, output string) (err error) {
+	o.Keep = files.frame != ""
+	if files.journal != "" {
+		file, cerr := os.Create(files.journal)
 		if cerr != nil {
 			return usageError{fmt.Errorf("--journal: %w", cerr)}
 		}
@@ -350,6 +386,11 @@ func headlessRun(cmd *cobra.Command, o headless.Options, journalPath, output str
 			return exitError(130)
 		}
 		return err
+	}
+	if files.frame != "" {
+		if err := files.draw(r.Records, r.End); err != nil {
+			return fmt.Errorf("--frame: %w", err)
+		}
 	}
 	if err := print(cmd.OutOrStdout(), r.Summary, output); err != nil {
 		return err

@@ -172,6 +172,7 @@ func (e *Engine) gate() sim.Rate {
 	}
 	free := e.loop.Rate() == sim.Unpaced
 	if !d.led() {
+			dbg("unled", e.loop.Now().Sub(e.opts.Start), d)
 		if free {
 			return e.opts.HeldRate
 		}
@@ -182,10 +183,12 @@ func (e *Engine) gate() sim.Rate {
 	}
 	for _, m := range d.majority {
 		if d.inFlight[m] > 0 {
+			dbg("inflight "+m, e.loop.Now().Sub(e.opts.Start), d)
 			return e.opts.HeldRate
 		}
 	}
 	if d.lagging() {
+			dbg("lagging", e.loop.Now().Sub(e.opts.Start), d)
 		return e.opts.HeldRate
 	}
 	return sim.Unpaced
@@ -268,4 +271,9 @@ func (e *Engine) sampleProgress() {
 		}
 	}
 	e.loop.After(time.Second, e.sampleProgress)
+}
+
+var dbgLast time.Time
+func dbg(s string, at time.Duration, d *storeDoor) {
+	if time.Since(dbgLast) > 2*time.Second { dbgLast = time.Now(); fmt.Println("GATE", s, at, d.majority, d.inFlight, fmt.Sprintf("%+v", d.cluster.Status())) }
 }

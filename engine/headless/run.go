@@ -36,6 +36,8 @@ type Options struct {
 	Version string
 	// Journal, if not nil, gets every record as a JSONL file.
 	Journal io.Writer
+	// Keep asks for the newest records in Result.Records, journal.DefaultCapacity at most.
+	Keep bool
 }
 
 // DefaultFor is how long a run is when nobody says.
@@ -45,7 +47,10 @@ const DefaultFor = 2 * time.Minute
 type Result struct {
 	Summary Summary
 	World   *world.World
-	Failed  bool
+	Records []event.Record
+	// End is the simulated instant at which the run ended.
+	End    time.Time
+	Failed bool
 }
 
 // Run runs it.
@@ -69,9 +74,13 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if o.Rate > 0 && o.Store == engine.StoreMemory {
 		rate = o.Rate
 	}
+	capacity := 1 << 14
+	if o.Keep {
+		capacity = journal.DefaultCapacity
+	}
 	began := time.Now()
 	e, err := engine.New(engine.Options{Scenario: o.Scenario, Version: o.Version, Store: o.Store, DataDir: o.DataDir, Seed: o.Seed,
-		Rate: rate, HeldRate: o.Rate, Start: o.Start, Repeatable: repeatable, Writers: writers, JournalCapacity: 1 << 14})
+		Rate: rate, HeldRate: o.Rate, Start: o.Start, Repeatable: repeatable, Writers: writers, JournalCapacity: capacity})
 	if err != nil {
 		return Result{}, err
 	}
@@ -93,7 +102,11 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	s := Summarize(w, time.Since(began))
 	s.VirtualTime = o.For.String()
-	return Result{Summary: s, World: w, Failed: failed(w)}, nil
+	r := Result{Summary: s, World: w, End: o.Start.Add(o.For), Failed: failed(w)}
+	if o.Keep {
+		r.Records, _ = e.Journal().Read(nil, 1, capacity)
+	}
+	return r, nil
 }
 
 // fold keeps a world up to date with a journal that is bounded in memory.
