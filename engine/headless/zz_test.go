@@ -9,8 +9,7 @@ func TestZZ(t *testing.T) {
 	var out [2]bytes.Buffer
 	for i := range 2 {
 		sc, err := presets.Load("ha"); if err != nil { t.Fatal(err) }
-		var steps []scenario.Step
-		for _, x := range []string{"60s cut worker-1 all","8m heal", "9m kill leader"} { st, err := scenario.ParseStep(x); if err != nil { t.Fatal(err) }; steps = append(steps, st) }
+		steps := []scenario.Step{{At:"60s", Do:"cut worker-1 all"},{At:"8m", Do:"heal"}, {At:"9m", Do:"kill worker-2"}}
 		b := time.Now()
 		res, err := Run(t.Context(), Options{Scenario: sc, Do: steps, For: 10*time.Minute, Store: engine.StoreMemory, Seed: 3, Journal: &out[i]})
 		if err != nil { t.Fatal(err) }
