@@ -288,7 +288,7 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := headless.Options{Scenario: s, For: length, Store: store, DataDir: f.dataDir, Seed: f.seed, Rate: sim.Rate(f.rate), Version: version}
+			o := headless.Options{Scenario: s, For: length, Store: store, DataDir: f.dataDir, Seed: f.seed, HeldRate: sim.Rate(f.rate), Version: version}
 			if length < 0 || length > 1000*time.Hour {
 				return usageError{fmt.Errorf("--for %s is not between 0 and 1000h", length)}
 			}
@@ -313,7 +313,7 @@ func runCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd, 1)
-	cmd.Flags().Lookup("rate").Usage = "pace at which simulated time is held while the store elects or commits, 0.1-60"
+	cmd.Flags().Lookup("rate").Usage = "pace at which simulated time is held while the raft store elects or commits, 0.1-60"
 	cmd.Flags().DurationVar(&length, "for", headless.DefaultFor, "simulated length of the run")
 	cmd.Flags().StringArrayVar(&do, "do", nil, "'AT COMMAND': give a command at a simulated time since the start, e.g. '60s kill leader' (repeatable)")
 	cmd.Flags().StringVar(&store, "store", engine.StoreRaft, "raft, or memory: no raft, the same seed gives the same journal byte for byte")

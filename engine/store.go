@@ -164,15 +164,17 @@ func (d *storeDoor) findMajority() []string {
 //
 // While no leader is known but one can be elected, it is held to electionRate (paced) or HeldRate (unpaced). Unpaced, it is also held while a request to the store is
 // in flight on the side of the majority, and shortly after a commit until the members there have applied it. Requests on a side that cannot get through do not hold it:
-// nothing in wall time will ever answer them.
+// nothing in wall time will ever answer them. A leader that lost its majority holds it until it has stepped down, which takes wall time too.
 func (e *Engine) gate() sim.Rate {
 	d := e.store
-	if e.opts.Store == StoreMemory || d.majority == nil {
+	if e.opts.Store == StoreMemory {
 		return sim.Unpaced
 	}
 	free := e.loop.Rate() == sim.Unpaced
-	if !d.led() {
-			dbg("unled", e.loop.Now().Sub(e.opts.Start), d)
+	if d.majority == nil && !d.cluster.Led() {
+		return sim.Unpaced
+	}
+	if d.majority == nil || !d.led() {
 		if free {
 			return e.opts.HeldRate
 		}
@@ -183,12 +185,10 @@ func (e *Engine) gate() sim.Rate {
 	}
 	for _, m := range d.majority {
 		if d.inFlight[m] > 0 {
-			dbg("inflight "+m, e.loop.Now().Sub(e.opts.Start), d)
 			return e.opts.HeldRate
 		}
 	}
 	if d.lagging() {
-			dbg("lagging", e.loop.Now().Sub(e.opts.Start), d)
 		return e.opts.HeldRate
 	}
 	return sim.Unpaced
@@ -271,9 +271,4 @@ func (e *Engine) sampleProgress() {
 		}
 	}
 	e.loop.After(time.Second, e.sampleProgress)
-}
-
-var dbgLast time.Time
-func dbg(s string, at time.Duration, d *storeDoor) {
-	if time.Since(dbgLast) > 2*time.Second { dbgLast = time.Now(); fmt.Println("GATE", s, at, d.majority, d.inFlight, fmt.Sprintf("%+v", d.cluster.Status())) }
 }

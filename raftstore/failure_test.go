@@ -103,6 +103,7 @@ func damage(t *testing.T, change func(t *testing.T, dir string)) (*RaftCluster, 
 	for i := range 50 {
 		mustPut(t, c, fmt.Sprint("k", i))
 	}
+	awaitWall(t, "all members with all entries", c.Settled) // or there is nothing to damage in one that lags
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}

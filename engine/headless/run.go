@@ -31,9 +31,9 @@ type Options struct {
 	Seed    uint64
 	// Start is the simulated beginning; zero: engine.RepeatableStart.
 	Start time.Time
-	// Rate paces the run; 0: as fast as it can. HeldRate: see engine.Options.
-	Rate    sim.Rate
-	Version string
+	// HeldRate is the pace at which the clock is held while the raft store is at work; 0: 1 (see engine.Options).
+	HeldRate sim.Rate
+	Version  string
 	// Journal, if not nil, gets every record as a JSONL file.
 	Journal io.Writer
 	// Keep asks for the newest records in Result.Records, journal.DefaultCapacity at most.
@@ -70,17 +70,13 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		file = bufio.NewWriterSize(o.Journal, 1<<16)
 		writers = append(writers, journal.NewFile(file, journal.Header{Program: o.Version, Start: o.Start, Repeatable: repeatable}))
 	}
-	rate := sim.Unpaced
-	if o.Rate > 0 && o.Store == engine.StoreMemory {
-		rate = o.Rate
-	}
 	capacity := 1 << 14
 	if o.Keep {
 		capacity = journal.DefaultCapacity
 	}
 	began := time.Now()
 	e, err := engine.New(engine.Options{Scenario: o.Scenario, Version: o.Version, Store: o.Store, DataDir: o.DataDir, Seed: o.Seed,
-		Rate: rate, HeldRate: o.Rate, Start: o.Start, Repeatable: repeatable, Writers: writers, JournalCapacity: capacity})
+		Rate: sim.Unpaced, HeldRate: o.HeldRate, Start: o.Start, Repeatable: repeatable, Writers: writers, JournalCapacity: capacity})
 	if err != nil {
 		return Result{}, err
 	}

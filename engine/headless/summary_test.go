@@ -119,8 +119,8 @@ nodes      1 of 2 ready
   worker-1                 Ready     worker            2 pods
 
 pods       1 of 2 ready: 1 CrashLoopBackOff, 1 Running
-  default/web-2                          CrashLoopBackOff  worker-1 4 restarts
-  default/web-1                          Running           worker-1
+  default/web-2  CrashLoopBackOff  worker-1 4 restarts
+  default/web-1  Running           worker-1
 
 requests   120 answered: 110 200, 10 409
 

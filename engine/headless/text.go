@@ -14,12 +14,13 @@ import (
 // Width is the widest line of a report in cells.
 const Width = 80
 
-// How many entries of each list a report shows; the JSON form holds all.
+// How many entries of each list a report shows (the JSON form holds all), and the cells of the column of pod names at most.
 const (
 	commandsShown  = 20
 	electionsShown = 10
 	nodesShown     = 12
 	podsShown      = 25
+	podNameWidth   = 46
 )
 
 // WriteText writes a report for people: plain text, at most 80 columns. What is not as it should be is listed first, and what is left out is counted.
@@ -119,12 +120,17 @@ func (r *report) pods(pods []Pod) {
 	r.section("pods", "%d of %d ready%s", ready, len(pods), counts(byStatus))
 	pods = append([]Pod(nil), pods...)
 	sort.SliceStable(pods, func(i, j int) bool { return !pods[i].settled() && pods[j].settled() })
+	width := 0
+	for _, p := range first(pods, podsShown) {
+		width = max(width, utf8.RuneCountInString(p.Namespace)+1+utf8.RuneCountInString(p.Name))
+	}
+	width = min(width, podNameWidth)
 	for _, p := range first(pods, podsShown) {
 		restarts := ""
 		if p.Restarts > 0 {
 			restarts = fmt.Sprintf(" %d restarts", p.Restarts)
 		}
-		r.line("  %-38s %-17s %s%s", fit(p.Namespace+"/"+p.Name, 38), p.Status, p.Node, restarts)
+		r.line("  %-*s  %-17s %s%s", width, fit(p.Namespace+"/"+p.Name, width), p.Status, p.Node, restarts)
 	}
 	r.more("more pods", len(pods)-podsShown)
 }
