@@ -216,8 +216,12 @@ func (e *Engine) startUser() {
 	addr := simnet.Addr{Host: "you", Process: "kubectl"}
 	g := e.loop.NewGroup(addr.String())
 	e.net.SetHost(addr.Host, true)
-	e.you = &kubeapi.Process{Loop: e.loop, Net: e.net, Sink: e.journal, Group: g, Addr: addr, Cause: e.root,
-		Client: e.client(addr, kubeapi.User{Name: "kubernetes-admin", Groups: []string{"system:masters", "system:authenticated"}}, "kubectl", nil)}
+	e.you = &kubeapi.Process{Loop: e.loop, Net: e.net, Sink: e.journal, Group: g, Addr: addr, Cause: e.root}
+}
+
+// kubectl makes the client of one command: each is a program of its own, with a connection of its own.
+func (e *Engine) kubectl() *kubeapi.Client {
+	return e.client(e.you.Addr, kubeapi.User{Name: "kubernetes-admin", Groups: []string{"system:masters", "system:authenticated"}}, "kubectl", nil)
 }
 
 // client makes a client of a process: to the API server of its own machine when local is given, through the load balancer otherwise.

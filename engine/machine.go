@@ -154,18 +154,27 @@ func (m *machine) startKubelet(cause event.Seq) {
 	kubelet.Start(pg.proc, cfg)
 }
 
-// silence finds the record that keeps this machine's process from being heard: power, a cut, or the process's own end. 0: none.
+// silence finds the record that keeps this machine's process from being heard: power, its own end, a cut, or the loss of the store's majority. 0: none.
 func (m *machine) silence(process string) event.Seq {
-	if !m.up {
+	switch {
+	case !m.up:
 		return m.changed[""]
+	case m.programs[process] == nil:
+		return m.changed[process]
 	}
-	for _, f := range m.e.net.Faults() {
-		if f.Fault.Touches(m.host) || f.Fault.Touches(m.host+"/"+process) {
-			return event.Seq(f.ID)
+	own, lb := m.addr(process), simnet.Addr{Host: "balancer", Process: "haproxy"} // the way of kubelets to the API and of the balancer to API servers
+	for _, way := range [][2]simnet.Addr{{own, lb}, {lb, own}} {
+		if seq := m.e.net.Silenced(way[0], way[1]); seq != 0 {
+			return seq
 		}
 	}
-	if m.programs[process] == nil {
-		return m.changed[process]
+	if m.master && process != "kubelet" && m.e.store.lostBy != 0 {
+		return m.e.store.lostBy
+	}
+	for _, f := range m.e.net.Faults() {
+		if f.Fault.Touches(m.host) || f.Fault.Touches(own.String()) {
+			return event.Seq(f.ID)
+		}
 	}
 	return 0
 }

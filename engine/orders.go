@@ -336,14 +336,15 @@ const retryApply = 500 * time.Millisecond
 func (e *Engine) ask(given event.Seq, c command.Command) {
 	p := e.you.Go("kubectl", func(p *sim.Proc) {
 		p.Cause = given
+		client := e.kubectl()
 		var output []string
 		var err error
 		switch c := c.(type) {
 		case command.Kubectl:
-			output, err = kubectl.Run(p, e.you.Client, c.Args)
+			output, err = kubectl.Run(p, client, c.Args)
 		case command.Apply:
 			for {
-				output, err = kubectl.Apply(p, e.you.Client, c.YAML)
+				output, err = kubectl.Apply(p, client, c.YAML)
 				if err == nil || !kubectl.Unavailable(err) || p.Now().Sub(e.opts.Start) > 5*time.Minute {
 					break
 				}

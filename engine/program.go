@@ -40,27 +40,32 @@ func (m *machine) newProgram(name string, cause event.Seq) *program {
 			pg.end(p.Cause, code, "exited", message)
 			p.Sleep(0) // unwinds: the group is dead
 		},
-		Silenced: func(host string) event.Seq {
-			if o := m.e.byHost[host]; o != nil {
-				return o.silence(name)
-			}
-			return 0
-		},
-	}
-	if name == "kubelet" || name == "controller-manager" { // its subject is nodes, which speak through their kubelets
-		silenced := pg.proc.Silenced
-		pg.proc.Silenced = func(host string) event.Seq {
-			if o := m.e.byHost[host]; o != nil {
-				if seq := o.silence("kubelet"); seq != 0 {
-					return seq
-				}
-			}
-			return silenced(host)
-		}
+		Silenced: m.e.silencer(name),
 	}
 	m.programs[name] = pg
 	m.changed[name] = seq
 	return pg
+}
+
+// silencer tells a program which record keeps a host from being heard: first what keeps its kubelet silent, then what keeps the same program there silent, and
+// at last the program's newest start there, since a candidate that lost its lease for no other reason was restarted.
+func (e *Engine) silencer(program string) func(host string) event.Seq {
+	return func(host string) event.Seq {
+		m := e.byHost[host]
+		if m == nil {
+			return 0
+		}
+		if seq := m.silence("kubelet"); seq != 0 {
+			return seq
+		}
+		if seq := m.silence(program); seq != 0 {
+			return seq
+		}
+		if program == "kubelet" {
+			return 0
+		}
+		return m.changed[program]
+	}
 }
 
 // end stops the program now and says why; its container, if any, exits with code.
@@ -168,8 +173,18 @@ func (m *machine) startControllerManager(pg *program) {
 	pg.term = controller.Start(pg.proc, controller.Config{}).Stop
 }
 
-// health is what the kubelet's probes of the control plane find (fidelity API-26).
-func (m *machine) health(container, path string) bool {
+// health is what the kubelet's probes of the control plane find (fidelity API-26), and what an unhealthy program suffers from where that is outside of it.
+func (m *machine) health(container, path string) (ok bool, cause event.Seq) {
+	if ok = m.healthy(container, path); ok {
+		return true, 0
+	}
+	if m.programs["etcd"] == nil && container == "kube-apiserver" {
+		return false, m.changed["etcd"]
+	}
+	return false, m.e.store.lostBy
+}
+
+func (m *machine) healthy(container, path string) bool {
 	name := map[string]string{"kube-apiserver": "apiserver", "kube-scheduler": "scheduler", "kube-controller-manager": "controller-manager", "etcd": "etcd"}[container]
 	pg := m.programs[name]
 	if pg == nil {

@@ -29,6 +29,7 @@ type storeDoor struct {
 	inFlight map[string]int // requests the loop waits for, by member
 	cause    event.Seq      // newest record that shook the store
 	majority []string       // members that can reach each other and make a majority; nil: none
+	lostBy   event.Seq      // record that took the majority away; 0 while there is one
 	leader   map[string]raftstore.MemberStatus
 	progress map[string]event.RaftProgress
 
@@ -129,6 +130,12 @@ func (d *storeDoor) Applied(a raftstore.Applied) {
 func (d *storeDoor) shaken(cause event.Seq) {
 	d.cause = cause
 	d.netChanged()
+	switch {
+	case d.majority != nil:
+		d.lostBy = 0
+	case d.lostBy == 0:
+		d.lostBy = cause
+	}
 }
 
 func (d *storeDoor) netChanged() {

@@ -18,6 +18,7 @@ type Dialer struct {
 	Via *simnet.Addr
 
 	conn *Endpoint
+	line simnet.Conn // what is open on conn
 }
 
 // TransportError is a failure of the network, not an answer of an API server.
@@ -48,6 +49,12 @@ func (d *Dialer) fail(ep Endpoint, err error) error {
 		name = *d.Via
 	}
 	return &TransportError{Server: name.String(), Err: err}
+}
+
+// HangUp closes all connections, as a kubelet does when its heartbeats fail again and again: calls and watches in flight end now, the next call picks anew.
+func (d *Dialer) HangUp() {
+	d.conn = nil
+	d.line.HangUp()
 }
 
 // Connected names the host of the server in use; empty when there is no connection.
@@ -91,6 +98,7 @@ func (d *Dialer) Watch(p *sim.Proc, r *Request) (*WatchStream, error) {
 		return nil, d.fail(ep, err)
 	}
 	if res.err == nil {
+		simnet.Carry(&d.line, res.stream)
 		if d.Net.Listening(ep.Addr) {
 			res.stream.OnClose(func() {
 				if !d.Net.Listening(ep.Addr) || !d.Net.Reachable(d.From, ep.Addr) {
@@ -109,13 +117,13 @@ func relay[T any](p *sim.Proc, d *Dialer, ep Endpoint, r *Request, serve func(*s
 		timeout = DefaultTimeout
 	}
 	if d.Via == nil {
-		return simnet.Call(p, d.Net, d.From, ep.Addr, timeout, serve)
+		return simnet.CallOn(p, d.Net, &d.line, d.From, ep.Addr, timeout, serve)
 	}
 	type relayed struct {
 		value T
 		err   error
 	}
-	out, err := simnet.Call(p, d.Net, d.From, *d.Via, timeout, func(bp *sim.Proc) relayed {
+	out, err := simnet.CallOn(p, d.Net, &d.line, d.From, *d.Via, timeout, func(bp *sim.Proc) relayed {
 		v, err := simnet.Call(bp, d.Net, *d.Via, ep.Addr, timeout, serve)
 		return relayed{v, err}
 	})

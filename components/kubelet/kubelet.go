@@ -41,7 +41,6 @@ const (
 	resyncMax          = time.Minute      // longest step while a container waits for its restart
 	errorBackoff       = 10 * time.Second // next sync after a failed one, stretched by 0-50 %
 	transientBackoff   = time.Second      // the same while the network is not ready
-	apiTimeout         = 15 * time.Second // stands for the HTTP/2 ping that would end a request on a dead connection
 )
 
 // Config of a kubelet.
@@ -56,8 +55,9 @@ type Config struct {
 	// Runtime is the machine's; it outlives the kubelet.
 	Runtime *runtime.Runtime
 	NodeIP  string
-	// Health answers HTTP probes of containers that run a runtime.Program, by container name and path ("/livez", "/readyz", "/healthz"). nil: always healthy.
-	Health func(container, path string) bool
+	// Health answers HTTP probes of containers that run a runtime.Program, by container name and path ("/livez", "/readyz", "/healthz"), and names the record that keeps an
+	// unhealthy one so, where it is known. nil: always healthy.
+	Health func(container, path string) (ok bool, cause event.Seq)
 }
 
 // Kubelet of one machine. Start makes one.
@@ -93,7 +93,7 @@ type Kubelet struct {
 
 // Start runs a kubelet in pr's group and returns at once. The runtime's machine must have power.
 func Start(pr *kubeapi.Process, cfg Config) *Kubelet {
-	k := &Kubelet{pr: pr, cfg: cfg, rt: cfg.Runtime, client: pr.Client.WithTimeout(apiTimeout), rng: pr.Loop.Rand("kubelet " + cfg.Node + " " + cfg.Runtime.BootID()),
+	k := &Kubelet{pr: pr, cfg: cfg, rt: cfg.Runtime, client: pr.Client, rng: pr.Loop.Rand("kubelet " + cfg.Node + " " + cfg.Runtime.BootID()),
 		started: pr.Loop.Now(), statics: map[kubeapi.Key]*pod{}}
 	k.crashes = newBackoffs()
 	k.pulls = newBackoffs()

@@ -35,7 +35,7 @@ func (k *Kubelet) renewLease(p *sim.Proc, latest *coordinationv1.Lease) *coordin
 	if latest == nil {
 		return k.ensureLease(p, c)
 	}
-	for range leaseTries {
+	for try := range leaseTries {
 		next := k.leaseFrom(p, latest)
 		stored, err := kubeapi.Replace(p, c, next)
 		switch {
@@ -45,9 +45,19 @@ func (k *Kubelet) renewLease(p *sim.Proc, latest *coordinationv1.Lease) *coordin
 			if latest = k.ensureLease(p, c); latest == nil {
 				return nil
 			}
+		case try > 0:
+			k.hangUp()
 		}
 	}
 	return latest
+}
+
+// hangUp closes all connections to the API after repeated heartbeat failures, so that nothing hangs on a server that is gone (k/k cmd/kubelet/app/server.go:
+// OnHeartbeatFailure).
+func (k *Kubelet) hangUp() {
+	if t, ok := k.pr.Client.Transport.(interface{ HangUp() }); ok {
+		t.HangUp()
+	}
 }
 
 // ensureLease reads the lease or creates it, with growing pauses, until it works.

@@ -155,9 +155,12 @@ func (k *Kubelet) register(p *sim.Proc) bool {
 
 // updateNode computes the status and posts it when it changed or is due, trying five times.
 func (k *Kubelet) updateNode(p *sim.Proc) {
-	for range statusTries {
+	for try := range statusTries {
 		if k.tryUpdateNode(p) == nil {
 			return
+		}
+		if try > 0 {
+			k.hangUp()
 		}
 	}
 }

@@ -172,10 +172,13 @@ func (k *Kubelet) ask(w *pod, pb *prober, st runtime.ContainerStatus) (good bool
 		path = pb.spec.HTTPGet.Path
 	}
 	if k.programRuns(pb.container) {
-		if k.cfg.Health == nil || k.cfg.Health(pb.container.Name, path) {
+		if k.cfg.Health == nil {
 			return true, "", 0
 		}
-		return false, "HTTP probe failed with statuscode: 500", 0
+		if ok, cause := k.cfg.Health(pb.container.Name, path); !ok {
+			return false, "HTTP probe failed with statuscode: 500", cause
+		}
+		return true, "", 0
 	}
 	h := k.rt.HealthOf(st.ID)
 	broken, code := h.NotLive, 500

@@ -27,6 +27,8 @@ var (
 	ErrRefused = errors.New("connect: connection refused")
 	// ErrTimeout: no answer came within the time allowed.
 	ErrTimeout = errors.New("i/o timeout")
+	// ErrClosed: the client itself hung up.
+	ErrClosed = errors.New("use of closed network connection")
 	// ErrReset: the peer process ended while the call or stream was open.
 	ErrReset = errors.New("connection reset by peer")
 )

@@ -107,7 +107,10 @@ func TestCallsEndAsTheNetworkHasIt(t *testing.T) {
 			s.fault(fault.Fault{Kind: fault.Delay, A: "m1", B: "w1", Duration: 2 * time.Second})
 			s.at(time.Second, func() { s.SetHost("m1", false); s.sg.Kill() })
 		}, 0, 10 * time.Second, ErrTimeout, 10 * time.Second, 10 * time.Second, 0},
-		{"no limit: it waits as long as it takes", func(s *site) { s.cut(); s.at(time.Hour, s.heal) }, 0, -1, nil, time.Hour, time.Hour + retransmitMax + time.Second, 1},
+		{"no limit: the keep-alive gives a dead link up", func(s *site) { s.cut(); s.at(time.Hour, s.heal) }, 0, -1, ErrTimeout, keepAlive, keepAlive, 0},
+		{"no limit: a slow server has all the time it needs", func(s *site) {}, time.Hour, -1, nil, time.Hour, time.Hour + time.Second, 1},
+		{"a cut while the server works, shorter than the keep-alive", func(s *site) { s.at(time.Second, func() { s.cut() }); s.at(40*time.Second, s.heal) }, time.Minute, -1, nil, time.Minute, time.Minute + time.Second, 1},
+		{"a cut while the server works, longer than the keep-alive", func(s *site) { s.at(time.Second, func() { s.cut() }) }, time.Minute, -1, ErrTimeout, time.Second + keepAlive, time.Second + keepAlive, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t, 1)
@@ -293,7 +296,7 @@ func TestLawAStreamKeepsOrderAndLosesNothingWhileItLives(t *testing.T) {
 		})
 		s.l.Spawn(s.cg, "weather", func(p *sim.Proc) {
 			for p.Now().Sub(start) < 10*time.Minute {
-				f := fault.Fault{Kind: []fault.Kind{fault.Cut, fault.Delay, fault.Loss}[rng.IntN(3)], A: "w1", B: "m1", Duration: time.Duration(rng.IntN(3000)) * time.Millisecond, Percent: 50}
+				f := fault.Fault{Kind: []fault.Kind{fault.Cut, fault.Delay, fault.Loss}[rng.IntN(3)], A: "w1", B: "m1", Duration: time.Duration(rng.IntN(3000)) * time.Millisecond, Percent: 20}
 				s.fault(f)
 				p.Sleep(time.Duration(rng.IntN(20)) * time.Second)
 				s.heal()

@@ -20,12 +20,18 @@ type Stream[T any] struct {
 	server, client Addr
 	via            *Addr      // a proxy on the way
 	group          *sim.Group // of the server
-	sending        []T
+	sending        []sent[T]  // under way, oldest first
 	arrived        sim.Queue[T]
 	err            error
 	onClose        []func()
 	flush          *clock.Timer
 	broken         *clock.Timer // running while the link is unusable
+}
+
+// sent is a value with the instant at which it was given to the network.
+type sent[T any] struct {
+	value T
+	at    time.Time
 }
 
 // Open makes a stream from the process at server (in group g) to the one at client, through the proxy via unless that is nil.
@@ -42,7 +48,7 @@ func (s *Stream[T]) Send(v T) {
 	if s.err != nil {
 		return
 	}
-	s.sending = append(s.sending, v)
+	s.sending = append(s.sending, sent[T]{v, s.net.loop.Now()})
 	s.schedule()
 }
 
@@ -74,7 +80,7 @@ func (s *Stream[T]) Close(err error) {
 		err = io.EOF
 	}
 	if s.broken == nil && !errors.Is(err, ErrReset) && !errors.Is(err, ErrTimeout) {
-		s.arrive()
+		s.arrive(s.net.loop.Now())
 	}
 	s.err = err
 	s.net.ended(s)
@@ -140,27 +146,29 @@ func (s *Stream[T]) usable() bool {
 	return s.net.Reachable(s.server, s.client) && s.net.Reachable(s.client, s.server)
 }
 
-// schedule delivers what waits after one latency; values sent meanwhile travel along.
+// schedule sends the oldest value on its way; what was sent at the same instant travels along.
 func (s *Stream[T]) schedule() {
 	if s.flush == nil && len(s.sending) > 0 && s.broken == nil {
 		s.transmit(0, retransmitMin)
 	}
 }
 
-// transmit sends what waits. What is lost is sent again after a pause that doubles; when nothing has come through for as long as the keep-alive waits, its
-// pings have not either, and the connection breaks.
+// transmit carries values for one latency each, counted from when they were sent; they never overtake one another. What is lost is sent again after a pause that doubles;
+// when nothing has come through for as long as the keep-alive waits, its pings have not either, and the connection breaks.
 func (s *Stream[T]) transmit(silent, again time.Duration) {
-	delay, drop := s.hop()
+	latency, drop := s.hop()
+	wait := latency - s.net.loop.Now().Sub(s.sending[0].at)
 	if drop {
 		again = min(again, keepAlive-silent)
-		delay = again
+		wait = again
 	}
-	s.flush = s.net.loop.After(delay, func() {
+	s.flush = s.net.loop.After(max(wait, 0), func() {
 		s.flush = nil
 		switch {
 		case s.broken != nil || s.err != nil:
 		case !drop:
-			s.arrive()
+			s.arrive(s.net.loop.Now().Add(-latency))
+			s.schedule()
 		case silent+again >= keepAlive:
 			s.Close(ErrTimeout)
 		default:
@@ -179,11 +187,14 @@ func (s *Stream[T]) hop() (delay time.Duration, drop bool) {
 	return a.Delay + b.Delay, a.Drop || b.Drop
 }
 
-// arrive hands what was sent to the client.
-func (s *Stream[T]) arrive() {
-	for _, v := range s.sending {
-		s.arrived.Put(v)
+// arrive hands the client what was sent up to an instant, and the oldest value in any case.
+func (s *Stream[T]) arrive(until time.Time) {
+	n := 0
+	for n < len(s.sending) && (n == 0 || !s.sending[n].at.After(until)) {
+		s.arrived.Put(s.sending[n].value)
+		n++
 	}
-	clear(s.sending)
-	s.sending = s.sending[:0]
+	left := copy(s.sending, s.sending[n:])
+	clear(s.sending[left:])
+	s.sending = s.sending[:left]
 }

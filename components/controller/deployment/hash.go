@@ -6,8 +6,8 @@ import (
 	"hash/fnv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/dump"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/utils/dump"
 )
 
 // templateHash names a pod template: FNV-32a of its printed form, and of the collision count once two templates met, in letters that form no words

@@ -62,11 +62,12 @@ type candidate struct {
 	seen      coordinationv1.LeaseSpec
 	observed  time.Time
 	reported  string
-	displaced string // who held the lease before we took it
+	displaced string // who held the lease when we took it
+	previous  string // the last other than us who was seen to hold it
 }
 
 // Run stands for election until the lease is won and lost again, or Stop is set. It parks p all the while. nil: stopped in good order; ErrLost otherwise.
-// p.Cause is, once leading, the Leading record.
+// p.Cause is, once leading, the Leading record, and in the end the one that tells of the end.
 func Run(p *sim.Proc, cfg Config) error {
 	if cfg.LeaseDuration == 0 {
 		cfg.LeaseDuration = LeaseDuration
@@ -104,7 +105,7 @@ func (c *candidate) run(p *sim.Proc) error {
 		if seq := c.silenced(c.Process.Addr.Host); seq != 0 {
 			cause = seq
 		}
-		c.emit(cause, false, fmt.Sprintf("failed to renew lease %s/%s for %s", c.Namespace, c.Name, c.RenewDeadline))
+		p.Cause = c.emit(cause, false, fmt.Sprintf("failed to renew lease %s/%s for %s", c.Namespace, c.Name, c.RenewDeadline))
 		c.record(p, "stopped leading")
 		return ErrLost // nothing to release: the lease is not ours or cannot be reached
 	}
@@ -115,7 +116,7 @@ func (c *candidate) run(p *sim.Proc) error {
 	if c.ReleaseOnCancel && c.release(p) {
 		message = "released"
 	}
-	c.emit(p.Cause, false, message)
+	p.Cause = c.emit(p.Cause, false, message)
 	return nil
 }
 
@@ -139,7 +140,8 @@ func (c *candidate) won(p *sim.Proc) {
 	cause, message := p.Cause, "nobody held the lease"
 	if c.displaced != "" && c.displaced != c.identity {
 		message = fmt.Sprintf("%s had not renewed for %s", c.displaced, c.LeaseDuration)
-		host, _, _ := strings.Cut(c.displaced, "_")
+	}
+	if host, _, _ := strings.Cut(c.previous, "_"); host != "" { // it was silenced, or released the lease and ended
 		if seq := c.silenced(host); seq != 0 {
 			cause = seq
 		}

@@ -96,6 +96,9 @@ func (c *candidate) update(p *sim.Proc, client *kubeapi.Client, spec coordinatio
 // observe notes a changed record and when we saw it.
 func (c *candidate) observe(p *sim.Proc, spec coordinationv1.LeaseSpec) {
 	c.seen, c.observed = spec, p.Now()
+	if holder := holderOf(spec); holder != "" && holder != c.identity {
+		c.previous = holder
+	}
 }
 
 func (c *candidate) leads() bool { return holderOf(c.seen) == c.identity }
