@@ -169,6 +169,12 @@ func (e *Engine) Targets() []string { return *e.targets.Load() }
 // Now is the simulated instant. Any goroutine.
 func (e *Engine) Now() time.Time { return e.loop.Clock() }
 
+// Start is the simulated instant at which the cluster began. Any goroutine.
+func (e *Engine) Start() time.Time { return e.opts.Start }
+
+// SetRate changes the pace before Run or between two runs; while it runs, use command.Speed.
+func (e *Engine) SetRate(r sim.Rate) { e.setRate(e.root, r, "") }
+
 // Close stops the store and removes what was temporary. The loop must have returned.
 func (e *Engine) Close() error {
 	if e.closed.Swap(true) {
