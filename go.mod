@@ -3,19 +3,26 @@ module example.com/kubeviz
 go 1.26.0
 
 require (
-	github.com/charmbracelet/bubbles v1.0.0
-	github.com/charmbracelet/bubbletea v1.3.10
-	github.com/charmbracelet/lipgloss v1.1.0
-	github.com/charmbracelet/x/ansi v0.11.6
-	github.com/hashicorp/go-hclog v1.6.2
-	github.com/hashicorp/raft v1.7.3
-	github.com/hashicorp/raft-boltdb/v2 v2.3.1
-	github.com/spf13/cobra v1.10.2
-	github.com/tidwall/btree v1.8.2
-	k8s.io/api v0.37.0
-	k8s.io/apimachinery v0.37.0
-	k8s.io/component-helpers v0.37.0
-	sigs.k8s.io/yaml v1.6.0
+	github.com/charmbracelet/bubbles v1.0.0 // the text field of the console
+	github.com/charmbracelet/bubbletea v1.3.10 // the terminal loop of the screen
+	github.com/charmbracelet/lipgloss v1.1.0 // colour profiles and styles
+	github.com/charmbracelet/x/ansi v0.11.6 // widths and cutting of styled text
+	github.com/charmbracelet/x/term v0.2.2 // the terminal state that is given back
+	github.com/evanphx/json-patch/v5 v5.9.11 // JSON patches of the API server
+	github.com/go-logr/logr v1.4.3 // the logger that toleration matching asks for; it discards
+	github.com/hashicorp/go-hclog v1.6.2 // the logger that raft asks for
+	github.com/hashicorp/raft v1.7.3 // consensus of the store; v1.8.0 clashes with raft-boltdb over go-metrics
+	github.com/hashicorp/raft-boltdb/v2 v2.3.1 // log and vote of a store member on disk
+	github.com/spf13/cobra v1.10.2 // flags, help and shell completion
+	github.com/tidwall/btree v1.8.2 // ordered maps with O(1) copies: store, caches, world
+	go.etcd.io/bbolt v1.5.0 // the file under raft-boltdb, opened with our options
+	golang.org/x/sys v0.50.0 // terminal and file descriptor calls
+	k8s.io/api v0.37.0 // the Kubernetes types
+	k8s.io/apimachinery v0.37.0 // selectors, quantities, validation, protobuf, patches, errors
+	k8s.io/component-helpers v0.37.0 // node affinity and tolerations as the scheduler matches them
+	k8s.io/klog/v2 v2.140.0 // the same, where its type is wanted
+	k8s.io/utils v0.0.0-20260626114624-be93311217bd // the printed form that template hashes are made of
+	sigs.k8s.io/yaml v1.6.0 // manifests and scenarios, strict and bounded
 )
 
 require (
@@ -25,16 +32,13 @@ require (
 	github.com/boltdb/bolt v1.3.1 // indirect
 	github.com/charmbracelet/colorprofile v0.4.1 // indirect
 	github.com/charmbracelet/x/cellbuf v0.0.15 // indirect
-	github.com/charmbracelet/x/term v0.2.2 // indirect
 	github.com/clipperhouse/displaywidth v0.9.0 // indirect
 	github.com/clipperhouse/stringish v0.1.1 // indirect
 	github.com/clipperhouse/uax29/v2 v2.5.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/erikgeiser/coninput v0.0.0-20211004153227-1c3628e74d0f // indirect
-	github.com/evanphx/json-patch/v5 v5.9.11 // indirect
 	github.com/fatih/color v1.13.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
-	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/go-openapi/jsonpointer v1.0.0 // indirect
 	github.com/go-openapi/jsonreference v1.0.0 // indirect
 	github.com/go-openapi/swag v0.27.1 // indirect
@@ -70,19 +74,13 @@ require (
 	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	github.com/xo/terminfo v0.0.0-20220910002029-abceb7e1c41e // indirect
-	go.etcd.io/bbolt v1.5.0 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
 	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/net v0.57.0 // indirect
-	golang.org/x/sys v0.50.0 // indirect
-	golang.org/x/term v0.48.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // indirect
-	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
-	k8s.io/klog/v2 v2.140.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect
-	k8s.io/utils v0.0.0-20260626114624-be93311217bd // indirect
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
