@@ -14,7 +14,10 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -75,11 +78,13 @@ type clusterFlags struct {
 	seed             uint64
 	dataDir          string
 	rate             float64
+	given            func(flag string) bool
 }
 
 func (f *clusterFlags) add(cmd *cobra.Command, rate float64) {
+	f.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
 	cmd.Flags().IntVar(&f.masters, "masters", 0, "number of masters, 1-7 (default: the preset's)")
-	cmd.Flags().IntVar(&f.workers, "workers", -1, "number of workers, 0-5000 (default: the preset's)")
+	cmd.Flags().IntVar(&f.workers, "workers", 0, "number of workers, 0-5000 (default: the preset's)")
 	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	cmd.Flags().StringVar(&f.dataDir, "data-dir", "", "keep the store's data here, with fsync (default: a temporary directory)")
 	cmd.Flags().Float64Var(&f.rate, "rate", rate, "simulated seconds per second, 0.1-60")
@@ -91,10 +96,10 @@ func (f *clusterFlags) scenario(name string) (scenario.Scenario, error) {
 	if err != nil {
 		return s, usageError{err}
 	}
-	if f.masters != 0 {
+	if f.given("masters") {
 		s.Cluster.Masters = f.masters
 	}
-	if f.workers >= 0 {
+	if f.given("workers") {
 		s.Cluster.Workers = f.workers
 	}
 	if err := s.Validate(); err != nil {
@@ -206,7 +211,7 @@ func live(s scenario.Scenario, f clusterFlags, record string, screen screenFlags
 	<-ended
 	err = errors.Join(err, e.Close())
 	if jerr := e.Journal().Err(); jerr != nil {
-		err = errors.Join(err, fmt.Errorf("write the journal: %w", jerr))
+		err = errors.Join(err, fmt.Errorf("the recording is not complete: %w", jerr))
 	}
 	return screenEnd(err)
 }
@@ -289,11 +294,14 @@ func runCommand() *cobra.Command {
 				return err
 			}
 			o := headless.Options{Scenario: s, For: length, Store: store, DataDir: f.dataDir, Seed: f.seed, HeldRate: sim.Rate(f.rate), Version: version}
-			if length < 0 || length > 1000*time.Hour {
-				return usageError{fmt.Errorf("--for %s is not between 0 and 1000h", length)}
+			if length <= 0 || length > 1000*time.Hour {
+				return usageError{fmt.Errorf("--for %s is not above 0 and up to 1000h", length)}
 			}
 			if store != engine.StoreRaft && store != engine.StoreMemory {
 				return usageError{fmt.Errorf("--store %q is neither raft nor memory", store)}
+			}
+			if store == engine.StoreMemory && f.dataDir != "" {
+				return usageError{errors.New("--store memory keeps nothing, so --data-dir does nothing; leave one of them out")}
 			}
 			if output != "text" && output != "json" {
 				return usageError{fmt.Errorf("-o %q is neither text nor json", output)}
@@ -349,7 +357,11 @@ type runFiles struct {
 
 // check reads the size and refuses frames of a form that is not known.
 func (f *runFiles) check() error {
-	if _, err := fmt.Sscanf(f.size, "%dx%d", &f.w, &f.h); err != nil || f.w < 60 || f.h < 16 || f.w > 500 || f.h > 500 {
+	columns, rows, _ := strings.Cut(f.size, "x")
+	var werr, herr error
+	f.w, werr = strconv.Atoi(columns)
+	f.h, herr = strconv.Atoi(rows)
+	if werr != nil || herr != nil || f.w < 60 || f.h < 16 || f.w > 500 || f.h > 500 {
 		return fmt.Errorf("--size %q is not COLUMNSxROWS between 60x16 and 500x500, such as 120x40", f.size)
 	}
 	if ext := filepath.Ext(f.frame); f.frame != "" && ext != ".svg" && ext != ".txt" {
@@ -359,13 +371,14 @@ func (f *runFiles) check() error {
 }
 
 // draw writes the frame.
-func (f *runFiles) draw(records []event.Record, now time.Time) error {
+func (f *runFiles) draw(to io.Writer, records []event.Record, now time.Time) error {
 	still := tui.Still{W: f.w, H: f.h, Plain: true, Now: now}
 	picture := tui.SVG
 	if filepath.Ext(f.frame) == ".txt" {
 		picture = tui.Snapshot
 	}
-	return os.WriteFile(f.frame, []byte(picture(records, still)+"\n"), 0o644)
+	_, err := io.WriteString(to, picture(records, still)+"\n")
+	return err
 }
 
 func headlessRun(cmd *cobra.Command, o headless.Options, files runFiles, output string) (err error) {
@@ -378,17 +391,26 @@ func headlessRun(cmd *cobra.Command, o headless.Options, files runFiles, output 
 		defer func() { err = errors.Join(err, file.Close()) }()
 		o.Journal = file
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	var frame *os.File
+	if files.frame != "" { // before the run: a place that cannot be written is told at once
+		file, cerr := os.Create(files.frame)
+		if cerr != nil {
+			return usageError{fmt.Errorf("--frame: %w", cerr)}
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		frame = file
+	}
+	ctx, signalled, stop := untilSignal()
 	defer stop()
 	r, err := headless.Run(ctx, o)
 	if err != nil {
-		if errors.Is(err, context.Canceled) {
-			return exitError(130)
+		if n := signalled(); n != 0 && errors.Is(err, context.Canceled) {
+			return exitError(128 + n)
 		}
 		return err
 	}
-	if files.frame != "" {
-		if err := files.draw(r.Records, r.End); err != nil {
+	if frame != nil {
+		if err := files.draw(frame, r.Records, r.End); err != nil {
 			return fmt.Errorf("--frame: %w", err)
 		}
 	}
@@ -399,6 +421,31 @@ func headlessRun(cmd *cobra.Command, o headless.Options, files runFiles, output 
 		return exitError(1)
 	}
 	return nil
+}
+
+// untilSignal is a context that a signal ends, and the number of that signal (0: none). A second signal ends the program as it always does.
+func untilSignal() (ctx context.Context, signalled func() int, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	var number atomic.Int32
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	done := make(chan struct{})
+	go func() { // bare on purpose: it cannot panic
+		select {
+		case s := <-signals:
+			if n, ok := s.(syscall.Signal); ok {
+				number.Store(int32(n))
+			}
+			signal.Stop(signals)
+			cancel()
+		case <-done:
+		}
+	}()
+	return ctx, func() int { return int(number.Load()) }, sync.OnceFunc(func() {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+	})
 }
 
 func print(w io.Writer, s headless.Summary, output string) error {
@@ -426,7 +473,9 @@ func presetsCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%-8s %s\n", n, s.Description)
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%-8s %s\n", n, s.Description); err != nil {
+					return err
+				}
 			}
 			return nil
 		},

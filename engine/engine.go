@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -52,7 +51,7 @@ type Options struct {
 	Rate sim.Rate
 	// HeldRate is the pace at which an unpaced clock is held while the store is at work; 0 means 1.
 	HeldRate sim.Rate
-	// Start is the simulated instant of the beginning; zero: now.
+	// Start is the simulated instant of the beginning; zero: now. Where DataDir holds a cluster that has lived longer it begins where that ended.
 	Start time.Time
 	// Repeatable leaves wall times out of the journal.
 	Repeatable bool
@@ -92,6 +91,9 @@ func New(o Options) (*Engine, error) {
 	}
 	if o.Start.IsZero() {
 		o.Start = time.Now()
+	}
+	if t := clockIn(o.DataDir); o.Store == StoreRaft && t.After(o.Start) {
+		o.Start = t // simulated time may have run ahead of the wall; in what was stored then it must not go back
 	}
 	o.Start = o.Start.UTC().Truncate(time.Millisecond)
 	if o.HeldRate == 0 {
@@ -184,7 +186,7 @@ func (e *Engine) Close() error {
 	if e.opts.DataDir == "" && e.dir != "" {
 		err = errors.Join(err, os.RemoveAll(e.dir))
 	}
-	return err
+	return errors.Join(err, e.keepClock(e.loop.Now()))
 }
 
 func (e *Engine) startBalancer() {
@@ -261,30 +263,6 @@ func (e *Engine) panicked(who string, value any, stack []byte) {
 			}
 		}
 	}
-}
-
-func (e *Engine) openStore(masters []string) error {
-	if e.opts.Store == StoreRaft {
-		e.dir = e.opts.DataDir
-		if e.dir == "" {
-			dir, err := os.MkdirTemp("", "kubeviz-")
-			if err != nil {
-				return fmt.Errorf("make a directory for the store: %w", err)
-			}
-			e.dir = dir
-		} else {
-			e.dir = filepath.Join(e.dir, "store")
-		}
-	}
-	door, err := openStoreDoor(e, masters)
-	if err != nil {
-		if e.opts.DataDir == "" && e.dir != "" {
-			os.RemoveAll(e.dir)
-		}
-		return err
-	}
-	e.store = door
-	return nil
 }
 
 func hostNames(kind string, n int) []string {

@@ -37,6 +37,8 @@ type machine struct {
 	programs map[string]*program
 	// held says that the kubelet was stopped on purpose, so systemd leaves it down.
 	held bool
+	// stopping: it was told to shut down and the power goes soon.
+	stopping bool
 	// changed is the record of the last power change or of the last stop of a program by name, for causes.
 	changed map[string]event.Seq
 	boot    uint64 // counts power-ons, so that timers of an earlier life do nothing
@@ -82,7 +84,7 @@ func podCIDR(master bool, number int) netip.Prefix {
 func (m *machine) powerOn(cause event.Seq, boots bool) {
 	m.up = true
 	m.boot++
-	m.held = false
+	m.held, m.stopping = false, false
 	seq := m.e.journal.Emit(event.On("machine", m.host), cause, event.MachineUp{Host: m.host})
 	m.changed[""] = seq
 	m.e.net.SetHost(m.host, true)

@@ -147,6 +147,9 @@ func (e *Engine) power(given event.Seq, c command.Power, t target) error {
 func (e *Engine) powerMachine(given event.Seq, verb command.PowerVerb, m *machine) error {
 	switch verb {
 	case command.Start:
+		if m.up && m.stopping {
+			return fmt.Errorf("%s is still shutting down; start it when it is off", m.host)
+		}
 		if m.up {
 			return fmt.Errorf("%s is running already", m.host)
 		}
@@ -166,7 +169,10 @@ func (e *Engine) powerMachine(given event.Seq, verb command.PowerVerb, m *machin
 		m.powerOff(given, "killed")
 		return nil
 	}
-	m.held = true
+	if m.stopping {
+		return fmt.Errorf("%s is shutting down already", m.host)
+	}
+	m.held, m.stopping = true, true
 	for _, name := range programNames { // SIGTERM to all, then the power goes
 		if pg := m.programs[name]; pg != nil && name != "etcd" {
 			pg.terminate(given, stopGrace)
@@ -189,8 +195,12 @@ func (e *Engine) powerProgram(given event.Seq, verb command.PowerVerb, t target)
 	pg := m.programs[t.process]
 	if verb == command.Start {
 		switch {
+		case pg != nil && pg.stopping:
+			return fmt.Errorf("%s is still stopping; start it when it has stopped", t)
 		case pg != nil:
 			return fmt.Errorf("%s is running already", t)
+		case m.stopping:
+			return fmt.Errorf("%s is shutting down", m.host)
 		case t.process == "kubelet":
 			m.held = false
 			m.startKubelet(given)
@@ -238,6 +248,9 @@ func (e *Engine) addFault(given event.Seq, f fault.Fault) error {
 		}
 		*end = name
 	}
+	if f.A == f.B { // one of them was "leader"
+		return fmt.Errorf("both ends are %s", f.A)
+	}
 	e.putFault(given, f)
 	return nil
 }
@@ -261,17 +274,23 @@ func (e *Engine) end(s string) (string, error) {
 }
 
 func (e *Engine) partition(given event.Seq, c command.Partition) error {
-	for _, g := range c.Groups {
-		for i, h := range g {
+	groups := make([][]string, len(c.Groups))
+	seen := map[string]bool{}
+	for i, g := range c.Groups {
+		for _, h := range g {
 			t, err := e.resolve(h)
 			if err != nil {
 				return err
 			}
-			g[i] = t.m.host
+			if seen[t.m.host] { // one of them was "leader"
+				return fmt.Errorf("%s stands in two places", t.m.host)
+			}
+			seen[t.m.host] = true
+			groups[i] = append(groups[i], t.m.host)
 		}
 	}
-	for i, a := range c.Groups {
-		for _, b := range c.Groups[i+1:] {
+	for i, a := range groups {
+		for _, b := range groups[i+1:] {
 			for _, x := range a {
 				for _, y := range b {
 					e.putFault(given, fault.Fault{Kind: fault.Cut, A: x, B: y, Group: uint64(given)})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"example.com/kubeviz/components/apiserver"
@@ -27,6 +28,8 @@ type program struct {
 	// term asks a scheduler or controller manager to release its lease and end; nil: the program just ends.
 	term func(cause event.Seq)
 	over bool
+	// stopping: it was asked to end cleanly.
+	stopping bool
 }
 
 // newProgram makes the process and says that it started.
@@ -104,6 +107,7 @@ func (pg *program) terminate(cause event.Seq, grace time.Duration) {
 	if pg.over {
 		return
 	}
+	pg.stopping = true
 	wait := 100 * time.Millisecond // most programs just end
 	if pg.term != nil {
 		pg.term(cause)
@@ -178,10 +182,14 @@ func (m *machine) health(container, path string) (ok bool, cause event.Seq) {
 	if ok = m.healthy(container, path); ok {
 		return true, 0
 	}
-	if m.programs["etcd"] == nil && container == "kube-apiserver" {
+	switch s := m.e.store; {
+	case container == "kube-apiserver" && m.programs["etcd"] == nil:
 		return false, m.changed["etcd"]
+	case s.lostBy != 0:
+		return false, s.lostBy
+	default: // an election is on, or this member is cut off
+		return false, s.cause
 	}
-	return false, m.e.store.lostBy
 }
 
 func (m *machine) healthy(container, path string) bool {
@@ -192,7 +200,7 @@ func (m *machine) healthy(container, path string) bool {
 	}
 	switch {
 	case name == "etcd" && path == "/readyz": // includes a linearizable read (fidelity STO-22)
-		return m.e.store.led()
+		return m.e.store.led() && slices.Contains(m.e.store.majority, m.host)
 	case pg.server == nil:
 		return true
 	}

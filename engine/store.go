@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,8 @@ type storeDoor struct {
 	lostBy   event.Seq      // record that took the majority away; 0 while there is one
 	leader   map[string]raftstore.MemberStatus
 	progress map[string]event.RaftProgress
+	// clockKept is when the data directory last heard how far simulated time is. Wall.
+	clockKept time.Time
 
 	mu         sync.Mutex
 	lastCommit time.Time // wall
@@ -43,6 +46,9 @@ const electionRate sim.Rate = 10
 
 // settleFor is the wall time after a commit within which an unpaced clock waits for members that lag.
 const settleFor = 50 * time.Millisecond
+
+// clockEvery is how often, in wall time, the data directory hears how far simulated time is.
+const clockEvery = 2 * time.Second
 
 func openStoreDoor(e *Engine, masters []string) (*storeDoor, error) {
 	d := &storeDoor{e: e, inFlight: map[string]int{}, leader: map[string]raftstore.MemberStatus{}, progress: map[string]event.RaftProgress{}}
@@ -92,15 +98,34 @@ func (d *storeDoor) RoleChanged(s raftstore.MemberStatus) {
 	d.e.loop.Post(func() {
 		old := d.leader[s.Name]
 		d.leader[s.Name] = s
-		if old.Role == s.Role && old.Term == s.Term && old.Leader == s.Leader && old.Err == s.Err {
-			return
-		}
 		cause := d.cause
 		if cause == 0 {
 			cause = d.e.root
 		}
-		d.e.journal.Emit(event.On("etcd", s.Name), cause, event.RaftRole{Member: s.Name, Role: string(s.Role), Term: s.Term, Leader: s.Leader, Err: s.Err})
+		if old.Role == s.Role && old.Term == s.Term && old.Leader == s.Leader && old.Err == s.Err {
+			if !s.Up && s.Err != "" {
+				d.failed(s, cause) // it failed again, in the same way
+			}
+			return
+		}
+		seq := d.e.journal.Emit(event.On("etcd", s.Name), cause, event.RaftRole{Member: s.Name, Role: string(s.Role), Term: s.Term, Leader: s.Leader, Err: s.Err})
+		if old.Err != s.Err {
+			d.netChanged() // who may vote is another
+		}
+		if !s.Up && s.Err != "" {
+			d.failed(s, seq)
+		}
 	})
+}
+
+// failed ends the etcd of a member that could not go on by itself.
+func (d *storeDoor) failed(s raftstore.MemberStatus, cause event.Seq) {
+	m := d.e.byHost[s.Name]
+	if m == nil || m.programs["etcd"] == nil || d.cluster.Store(s.Name).Status().Up {
+		return // it was stopped, or started again meanwhile
+	}
+	message, _, _ := strings.Cut(s.Err, "\n") // a stack of calls may follow
+	m.programs["etcd"].end(cause, 1, "exited", message)
 }
 
 // Message brings votes and snapshots to the journal. Store goroutines.
@@ -147,13 +172,16 @@ func (d *storeDoor) netChanged() {
 func (d *storeDoor) findMajority() []string {
 	members := d.cluster.Members()
 	addr := func(m string) simnet.Addr { return simnet.Addr{Host: m, Process: "etcd"} }
+	votes := func(m string) bool {
+		return d.e.net.HostUp(m) && d.e.net.Listening(addr(m)) && d.leader[m].Err == ""
+	}
 	for _, seed := range members {
-		if !d.e.net.Listening(addr(seed)) || !d.e.net.HostUp(seed) {
+		if !votes(seed) {
 			continue
 		}
 		group := []string{seed}
 		for _, m := range members {
-			if m == seed || !d.e.net.Listening(addr(m)) {
+			if m == seed || !votes(m) {
 				continue
 			}
 			if d.e.net.Reachable(addr(seed), addr(m)) && d.e.net.Reachable(addr(m), addr(seed)) {
@@ -276,6 +304,10 @@ func (e *Engine) sampleProgress() {
 			e.store.progress[s.Name] = p
 			e.journal.Emit(event.On("etcd", s.Name), e.root, p)
 		}
+	}
+	if wall := time.Now(); wall.Sub(e.store.clockKept) > clockEvery {
+		e.store.clockKept = wall
+		_ = e.keepClock(e.loop.Now()) // Close says what is wrong with the place
 	}
 	e.loop.After(time.Second, e.sampleProgress)
 }

@@ -47,6 +47,7 @@ type life struct {
 		state  raft.RaftState
 		term   uint64
 		leader string
+		muted  bool
 	}
 	// deferred runs when the member is ready.
 	deferred []func()
@@ -189,10 +190,10 @@ func (l *life) changed() {
 	l.m.reporting.Lock()
 	defer l.m.reporting.Unlock()
 	state, term := p.Role()
-	leader := p.Leader()
+	leader, muted := p.Leader(), p.Muted()
 	l.mu.Lock()
-	same := l.reported.state == state && l.reported.term == term && l.reported.leader == leader
-	l.reported.state, l.reported.term, l.reported.leader = state, term, leader
+	same := l.reported.state == state && l.reported.term == term && l.reported.leader == leader && l.reported.muted == muted
+	l.reported.state, l.reported.term, l.reported.leader, l.reported.muted = state, term, leader, muted
 	if state == raft.Leader && term > l.markedTerm {
 		l.markedTerm = term
 		l.outbox = append(l.outbox, outgoing{term: term, mark: true})

@@ -181,6 +181,12 @@ func (m *member) Status() MemberStatus {
 	state, term := p.Role()
 	s.Role, s.Term, s.Leader = roleOf(state), term, p.Leader()
 	s.LastIndex, s.CommitIndex, s.Applied = p.LastIndex(), p.CommitIndex(), p.Applied()
+	if p.Muted() {
+		s.Err = MutedReason
+		if s.Role == Candidate { // raft thinks so, but nobody is asked
+			s.Role = Follower
+		}
+	}
 	s.Ready = l.ready.Load()
 	s.Revision, s.Compacted = l.revision.Load(), l.compacted.Load()
 	if s.SizeBytes = m.disk.Size(); s.SizeBytes == 0 {

@@ -95,6 +95,8 @@ type RaftCluster struct {
 
 	announcing sync.Mutex
 	announced  int64 // newest revision told to the observer
+
+	release func() error // of the folder
 }
 
 var _ Cluster = (*RaftCluster)(nil)
@@ -107,7 +109,8 @@ func (nobody) Message(Message)          {}
 func (nobody) Applied(Applied)          {}
 
 // Open starts all members of a cluster, new or from what an earlier run left in Dir. It returns when they run, which is before they have elected a
-// leader. A member that cannot start because of its disk does not fail Open; its Status says why.
+// leader. A member that cannot start because of its disk does not fail Open; its Status says why. A folder that cannot be used at all does: one that cannot be
+// written, that another process has, or that holds the store of other members.
 func Open(o Options) (*RaftCluster, error) {
 	if len(o.Members) == 0 || len(o.Members) > membersMax {
 		return nil, fmt.Errorf("open store: %d members, want 1 to %d", len(o.Members), membersMax)
@@ -151,6 +154,14 @@ func Open(o Options) (*RaftCluster, error) {
 		m := &member{c: c, name: name, disk: peer.NewDisk(dir, o.Sync)}
 		c.members = append(c.members, m)
 		c.byName[name] = m
+	}
+	c.release = func() error { return nil }
+	if !o.InMemory {
+		release, err := claim(o.Dir, o.Members)
+		if err != nil {
+			return nil, err
+		}
+		c.release = release
 	}
 	var lives []*life
 	for _, m := range c.members {
@@ -262,7 +273,7 @@ func (c *RaftCluster) Close() error {
 	for _, m := range c.members {
 		m.waitDown()
 	}
-	return nil
+	return c.release()
 }
 
 // announce tells the observer of revisions that no member has applied before, in order.

@@ -306,6 +306,7 @@ func (l *life) becomeReady() {
 					l.m.end(l, err.Error())
 					return
 				}
+				l.changed()
 				break
 			}
 		}

@@ -137,8 +137,11 @@ type MemberStatus struct {
 	Up          bool
 	// Ready is false after a start until the member has applied what a leader confirmed since (pitfalls: lists must not go back in time).
 	Ready bool
-	Err   string // why a member that should be up is not ("disk failed: …")
+	Err   string // why a member that should be up is not ("disk failed: …"), or why one that is up may not vote (MutedReason)
 }
+
+// MutedReason is the Err of a member that runs without a vote: it forgot what it acknowledged.
+const MutedReason = "its disk was wiped: no vote until a leader has caught it up"
 
 // Cluster is the set of members. The engine's assembly owns it.
 type Cluster interface {

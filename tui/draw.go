@@ -112,8 +112,11 @@ func (m *model) drawHeader(f view.Frame, c grid.Canvas) {
 		{widget.Line{{Text: "+" + words.Span(f.Now.Sub(w.Start)), Style: theme.Text}}, 1},
 		{widget.Line{{Text: say("head.revision", "revision", w.Revision), Style: theme.Dim}}, 4},
 	}
-	if w.Start.IsZero() {
+	switch {
+	case w.Start.IsZero() && f.Live:
 		parts = append(parts[:2:2], part{widget.Line{{Text: say("head.starting"), Style: theme.Busy}}, 0})
+	case w.Start.IsZero():
+		parts = append(parts[:2:2], part{m.rate(f), 0})
 	}
 	if q.Raft {
 		switch {
@@ -252,6 +255,9 @@ func (m *model) drawFooter(f view.Frame, c grid.Canvas) {
 	}
 	for i, t := range m.toasts {
 		y := rule - (len(m.toasts) - 1 - i)
+		if y != rule {
+			c.Sub(layout.Rect{Y: y, W: m.w, H: 1}).Clear()
+		}
 		c.Put(1, y, " ", 0)
 		end := c.PutMax(2, y, m.w-5, string(grid.Marker)+" "+t.text, t.style|grid.Bold)
 		c.Put(end, y, " ", 0)

@@ -74,7 +74,9 @@ type model struct {
 	dirty     bool
 	buf       []event.Record
 	caughtUp  bool
-	second    int64 // of simulated time on the last frame
+	replayed  float64 // rate of a recording before it was paused
+	lost      bool    // the recording cannot be written, and that was said
+	second    int64   // of simulated time on the last frame
 	active1   time.Time
 	typing    func(bool) // told when the text field opens and closes
 	ending    bool
@@ -193,6 +195,12 @@ func (m *model) tick() {
 		m.second, m.dirty = s, true
 	}
 	m.news()
+	if m.journal != nil && !m.lost {
+		if err := m.journal.Err(); err != nil {
+			m.lost = true
+			m.say(m.words.Say("toast.record", "error", err.Error()), theme.Failing)
+		}
+	}
 	for len(m.toasts) > 0 && start.After(m.toasts[0].until) {
 		m.toasts, m.dirty = m.toasts[1:], true
 	}

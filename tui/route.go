@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -136,6 +137,11 @@ func (m *model) do(c command.Command) {
 		m.pending = m.pending[1:]
 	}
 	m.cluster.Do(c)
+	if w := m.line.World(); w.Rate == 0 && !w.Unpaced && !w.Start.IsZero() {
+		if _, ok := c.(command.Kubectl); ok { // requests travel in simulated time
+			m.say(m.words.Say("toast.waits"), theme.Waiting)
+		}
+	}
 	m.touch()
 }
 
@@ -225,8 +231,9 @@ func (m *model) pace(i intent.Intent, f view.Frame) {
 	case intent.TogglePause:
 		switch {
 		case recorded && paused:
-			p.SetRate(1)
+			p.SetRate(cmp.Or(m.replayed, 1))
 		case recorded:
+			m.replayed = now
 			p.SetRate(0)
 		case paused:
 			m.do(command.Resume{})

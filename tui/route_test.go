@@ -11,6 +11,7 @@ import (
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/journal"
 	"example.com/kubeviz/tui/fixture"
+	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/theme"
 )
@@ -317,5 +318,29 @@ func BenchmarkMapFrame5000Workers(b *testing.B) {
 	for b.Loop() {
 		m.dirty = true
 		m.View()
+	}
+}
+
+func TestAToastLeavesNothingOfWhatLiesUnderIt(t *testing.T) {
+	r := newRig(t, fixture.Trouble(4).Records)
+	r.say("first", theme.Text)
+	r.say("second", theme.Text)
+	lines := strings.Split(r.screen(), "\n")
+	if got := strings.TrimSpace(lines[len(lines)-3]); got != string(grid.Marker)+" first" {
+		t.Errorf("the line of the first toast reads %q", got)
+	}
+}
+
+func TestAnOrderToTheAPIWhileTimeStandsStillSaysThatItWaits(t *testing.T) {
+	recs := fixture.Trouble(4).Records
+	last := recs[len(recs)-1]
+	r := newRig(t, append(recs, event.Record{Seq: last.Seq + 1, At: last.At, Actor: event.Engine, Event: event.RateChanged{}}))
+	r.press(":")
+	for _, k := range "get pods" {
+		r.press(string(k))
+	}
+	r.press("enter")
+	if !strings.Contains(r.screen(), "time stands still") {
+		t.Errorf("nothing says so:\n%s", r.screen())
 	}
 }

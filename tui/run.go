@@ -107,8 +107,11 @@ func run(ctx context.Context, o Options, t *term.Terminal) error {
 			if !ok {
 				continue
 			}
-			if !signalled.CompareAndSwap(0, n) { // a second one does not wait
-				t.Restore()
+			if !signalled.CompareAndSwap(0, n) {
+				if sig == term.Hangup { // a vanished terminal is noticed in three ways at once, and nobody is in a hurry
+					continue
+				}
+				t.Restore() // a second signal does not wait
 				os.Exit(128 + int(n))
 			}
 			cancel()

@@ -127,9 +127,12 @@ func parse(p *sim.Proc, c *kubeapi.Client, args []string) (*call, error) {
 func words(err error) error {
 	var status *apierrors.StatusError
 	var transport *kubeapi.TransportError
+	var worded wrapped
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &worded):
+		return err
 	case errors.As(err, &status):
 		s := status.Status()
 		switch {
@@ -183,7 +186,7 @@ func createDeployment(k *call) ([]string, error) {
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: container, Image: k.flags["image"]}}}}}}
 	if _, err := kubeapi.Make(k.p, k.c, d); err != nil {
-		return nil, fmt.Errorf("failed to create deployment: %w", err)
+		return nil, wrapped{"error: failed to create deployment: " + err.Error(), err} // kubectl says no more than that here
 	}
 	return []string{"deployment.apps/" + name + " created"}, nil
 }

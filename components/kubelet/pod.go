@@ -123,7 +123,7 @@ func (k *Kubelet) podChanged(c kubeapi.Change[*corev1.Pod]) {
 		specChanged := w.spec.Generation != obj.Generation || w.spec.DeletionTimestamp == nil && obj.DeletionTimestamp != nil
 		w.spec = obj
 		if !specChanged { // only a status, mostly our own
-			k.reconcileStatus(w)
+			k.reconcileStatus(w, c.Cause)
 			if len(obj.Spec.ReadinessGates) == 0 {
 				return
 			}

@@ -140,6 +140,9 @@ func (k *Kubelet) probe(w *pod, pb *prober) {
 	}
 	good, output, cause := k.ask(w, pb, st)
 	if !good {
+		if cause == 0 {
+			cause = st.Record
+		}
 		k.podEventFor(cause, w, pb.container.Name, corev1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe failed: %s", pb.kind, output))
 	}
 	if good != pb.last || pb.run == 0 {

@@ -31,7 +31,10 @@ func master(t *testing.T, health func(container, path string) bool) (*machine, m
 	started := map[string][]*program{}
 	m := start(t, func(k *kubelet.Config, r *runtime.Config) {
 		k.StaticPods = kubelet.ControlPlanePods(k.NodeIP)
-		k.Labels, k.Taints, k.Health = kubelet.MasterLabels(), kubelet.MasterTaints(), health
+		k.Labels, k.Taints = kubelet.MasterLabels(), kubelet.MasterTaints()
+		if health != nil {
+			k.Health = func(container, path string) (bool, event.Seq) { return health(container, path), 0 }
+		}
 		r.Images = kubelet.ControlPlaneImages()
 		r.Programs = map[string]runtime.Program{}
 		for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {

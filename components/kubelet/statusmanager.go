@@ -75,11 +75,12 @@ func (k *Kubelet) sendLater(w *pod) {
 }
 
 // reconcileStatus compares what the API reads with what is true, after somebody (perhaps this kubelet) changed the status there.
-func (k *Kubelet) reconcileStatus(w *pod) {
+func (k *Kubelet) reconcileStatus(w *pod, cause event.Seq) {
 	if !w.statusSet || w.unsent || w.later {
 		return
 	}
 	if !equality.Semantic.DeepEqual(mergeStatus(w.spec.Status, w.status, w.spec.Generation), w.spec.Status) {
+		w.statusCause = max(w.statusCause, cause)
 		k.sendLater(w)
 	}
 }

@@ -2,6 +2,7 @@
 package archtest
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -43,6 +44,7 @@ var rules = []rule{
 	{"engine/scenario", []string{"engine/command"}, "steps are commands"},
 	{"engine/headless", []string{"engine", "engine/..."}, "a run without a screen assembles an engine and folds its journal"},
 	{"engine/archtest", nil, "only tests"},
+	{"engine/acceptance", nil, "only tests"},
 	{"engine", []string{"engine/...", "components/...", "raftstore", "raftstore/..."}, "the assembly, and only it, wires components, network and store"},
 
 	{"raftstore", []string{"raftstore/..."}, "the store knows nothing of what stands on it"},
@@ -115,6 +117,47 @@ func allowed(r *rule, imp string) bool {
 		}
 	}
 	return false
+}
+
+// TestOnlyTheProgramPrints keeps words that were meant for a developer off the screen: standard output and error belong to main.
+func TestOnlyTheProgramPrints(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Dir(path) == root {
+			return err
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		seen++
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			switch f := call.Fun.(type) {
+			case *ast.Ident:
+				if f.Name == "println" || f.Name == "print" {
+					t.Errorf("%s: %s", set.Position(n.Pos()), f.Name)
+				}
+			case *ast.SelectorExpr:
+				if x, ok := f.X.(*ast.Ident); ok && (x.Name == "fmt" && strings.HasPrefix(f.Sel.Name, "Print") || x.Name == "log") {
+					t.Errorf("%s: %s.%s", set.Position(n.Pos()), x.Name, f.Sel.Name)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || seen < 50 {
+		t.Fatalf("%d files, %v", seen, err)
+	}
 }
 
 // imports lists, per package of ours, the packages of ours that its code (not its tests) imports.

@@ -98,7 +98,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	s := Summarize(w, time.Since(began))
 	s.VirtualTime = o.For.String()
-	r := Result{Summary: s, World: w, End: o.Start.Add(o.For), Failed: failed(w)}
+	r := Result{Summary: s, World: w, End: e.Now(), Failed: failed(w)}
 	if o.Keep {
 		r.Records, _ = e.Journal().Read(nil, 1, capacity)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/fault"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/words"
 )
@@ -43,6 +44,16 @@ func (s *Scene) Problems(w *world.World, c *words.Catalogue) []Problem {
 		m := &s.Masters[i]
 		t := Target{Kind: Master, Host: m.Name}
 		s.machineProblems(&m.Machine, t, c, add)
+		if m.Muted() {
+			severity, next := Soon, ""
+			if s.Quorum.Alive < s.Quorum.Need { // this is why it does not come back
+				severity, next = Grave, c.Say("why.muted-lost")
+			}
+			add(severity, t, c.Say("why.muted", "host", m.Name), next)
+		}
+		if b := m.Backend; b != nil && !b.Healthy && m.Up && !m.Stopped() && s.Quorum.Leader != "" {
+			add(Broken, t, c.Say("why.backend-out", "host", m.Name, "reason", b.Reason), "")
+		}
 	}
 	for i := range s.Workers {
 		m := &s.Workers[i]
@@ -74,7 +85,7 @@ func (s *Scene) Problems(w *world.World, c *words.Catalogue) []Problem {
 		}
 	}
 	for _, f := range s.Faults {
-		if f.Fault.A != "all" && f.Fault.B != "all" {
+		if f.Fault.Kind != fault.Cut || f.Fault.A != fault.All && f.Fault.B != fault.All { // those cut off from all are told with their machine
 			add(Lasting, Target{}, c.Say("why.fault", "fault", f.Fault.String(), "by", By(f.By, c), "since", s.Now.Sub(f.At)), "")
 		}
 	}
@@ -121,11 +132,39 @@ func (s *Scene) machineProblems(m *Machine, t Target, c *words.Catalogue, add fu
 	if !m.Stopped() {
 		return
 	}
+	boots := 0
 	for _, name := range ProcessNames(m.Host) {
-		if p := m.Host.Processes[name]; !p.Up {
-			add(Broken, Target{Kind: Process, Host: m.Name, Process: name}, c.Say("why.process-down", "process", name, "host", m.Name, "reason", p.Reason, "by", By(p.By, c), "since", s.Now.Sub(p.Since)), "")
+		p := m.Host.Processes[name]
+		switch {
+		case p.Up:
+		case m.Boots(name):
+			boots++
+		default:
+			key := "why.process-down"
+			if p.By == event.On(name, m.Name) { // it ended by itself
+				key = "why.process-ended"
+			}
+			next := ""
+			if name == "etcd" && strings.Contains(p.Reason, "disk damaged") && s.Quorum.Alive >= s.Quorum.Need {
+				next = c.Say("why.disk-next", "host", m.Name)
+			}
+			add(Broken, Target{Kind: Process, Host: m.Name, Process: name}, c.Say(key, "process", name, "host", m.Name, "reason", p.Reason, "by", By(p.By, c), "since", s.Now.Sub(p.Since)), next)
 		}
 	}
+	if boots > 0 {
+		add(Soon, t, c.Say("why.boots", "host", m.Name, "since", s.Now.Sub(m.Since), "n", boots), "")
+	}
+}
+
+// Boots reports whether a process is not there yet because its machine was switched on a moment ago.
+func (m *Machine) Boots(process string) bool {
+	p, ok := m.Host.Processes[process]
+	return ok && m.Up && !p.Up && p.Since.Before(m.Since)
+}
+
+// Muted reports whether the member runs but has no vote, because its disk was wiped.
+func (m *MasterInfo) Muted() bool {
+	return m.Up && m.Member != nil && m.Member.Role != "down" && m.Member.Err != ""
 }
 
 // Next says what will happen to a worker that has a problem, and when.
@@ -133,8 +172,12 @@ func (s *Scene) Next(m *WorkerInfo, c *words.Catalogue) string {
 	switch {
 	case m.Silent && s.ActiveControllers == "":
 		return c.Say("why.nobody-judges")
+	case m.Silent && m.JudgedIn < time.Second:
+		return c.Say("why.judged-now")
 	case m.Silent:
 		return c.Say("why.judged-in", "in", m.JudgedIn)
+	case !m.EvictAt.IsZero() && s.ActiveControllers == "":
+		return c.Say("why.nobody-evicts")
 	case !m.EvictAt.IsZero():
 		return c.Say("why.evict-in", "in", m.EvictAt.Sub(s.Now), "n", m.Evictions)
 	case m.Node != nil && m.Node.Ready != "True" && s.ActiveControllers == "":
@@ -158,7 +201,11 @@ func (s *Scene) podProblems(w *world.World, c *words.Catalogue, add func(Severit
 			add(Broken, Target{}, c.Say("why.failing-more", "n", s.PodsFailing-few), "")
 			break
 		}
-		add(Broken, PodTarget(p), c.Say("why.failing", "pod", p.Object.Name, "status", p.Status, "n", p.Restarts), "")
+		key := "why.failing"
+		if p.Restarts == 0 { // it never ran, so there is nothing to count
+			key = "why.failed"
+		}
+		add(Broken, PodTarget(p), c.Say(key, "pod", p.Object.Name, "status", p.Status, "n", p.Restarts), "")
 	}
 }
 

@@ -16,7 +16,7 @@ func quorum(w *world.World, faults []world.Fault) Quorum {
 			q.Members++
 		}
 		h, ok := w.Hosts.Get(name)
-		up := m.Role != "down" && m.Role != "learner"
+		up := m.Role != "down" && m.Role != "learner" && m.Err == "" // a member that was wiped counts, but has no vote
 		if ok {
 			p, has := h.Processes["etcd"]
 			up = up && h.Up && (!has || p.Up)

@@ -3,6 +3,7 @@ package scene
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/fault"
@@ -40,6 +41,7 @@ func TestQuorum(t *testing.T) {
 		{"two are off", []event.Event{event.MachineDown{Host: "master-2"}, event.MachineDown{Host: "master-3"}}, 1, -1, ""},
 		{"etcd of one is stopped", []event.Event{event.ProcessStopped{Host: "master-2", Process: "etcd", Reason: "killed"}}, 2, 0, "master-1"},
 		{"the leader is cut off and does not know", []event.Event{cut("master-1", "all")}, 2, 0, ""},
+		{"a follower was wiped and has no vote yet", []event.Event{event.RaftRole{Member: "master-3", Role: "follower", Term: 3, Err: "wiped"}}, 2, 0, "master-1"},
 		{"one pair cannot talk", []event.Event{cut("master-2", "master-3")}, 2, 0, "master-1"},
 		{"everybody is alone", []event.Event{cut("master-1", "all"), cut("master-2", "all")}, 1, -1, ""},
 	} {
@@ -86,5 +88,45 @@ func TestASilentNodeIsCountedDown(t *testing.T) {
 func TestNamesAreInNaturalOrder(t *testing.T) {
 	if !NaturalLess("worker-2", "worker-10") || NaturalLess("worker-10", "worker-9") || !NaturalLess("a-1", "b-1") {
 		t.Error("worker-2 must come before worker-10")
+	}
+}
+
+// said is all that is wrong, in one text.
+func said(w *world.World) string {
+	var b strings.Builder
+	s := Of(w, w.At)
+	for _, p := range s.Problems(w, words.English()) {
+		b.WriteString(p.Text + " > " + p.Next + "\n")
+	}
+	return b.String()
+}
+
+func TestAMachineThatBootsIsNotBroken(t *testing.T) {
+	w := fold(fixture.Healthy(2).Records, event.MachineDown{Host: "master-2", Reason: "killed"},
+		event.ProcessStopped{Host: "master-2", Process: "apiserver", Reason: "machine down"}, event.ProcessStopped{Host: "master-2", Process: "etcd", Reason: "exited"})
+	w.At = w.At.Add(time.Second)
+	w.Apply(event.Record{Seq: w.Seq + 1, At: w.At, Actor: event.You, Event: event.MachineUp{Host: "master-2"}})
+	got := said(w)
+	if strings.Contains(got, "is down") || !strings.Contains(got, "master-2 was switched on 0s ago and starts") {
+		t.Errorf("it says:\n%s", got)
+	}
+}
+
+func TestAWipedMemberWithoutAMajorityBesideItIsExplained(t *testing.T) {
+	w := fold(fixture.Healthy(2).Records, event.MachineDown{Host: "master-1", Reason: "killed"}, event.RaftRole{Member: "master-3", Role: "follower", Term: 3, Err: "wiped"})
+	got := said(w)
+	for _, want := range []string{"No quorum: 1 of 3", "etcd on master-3 forgot", "wipe all and begin anew"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("nothing says %q; there is\n%s", want, got)
+		}
+	}
+}
+
+func TestWhatEndedByItselfWasNotEndedBySomebody(t *testing.T) {
+	w := fold(fixture.Healthy(2).Records)
+	w.Apply(event.Record{Seq: w.Seq + 1, At: w.At, Actor: event.On("etcd", "master-2"), Event: event.ProcessStopped{Host: "master-2", Process: "etcd", Reason: "exited", Message: "disk damaged: x"}})
+	got := said(w)
+	if strings.Contains(got, "by etcd/master-2") || !strings.Contains(got, "kill master-2, wipe it and start it") {
+		t.Errorf("it says:\n%s", got)
 	}
 }

@@ -2,6 +2,7 @@ package sentence
 
 import (
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -184,7 +185,18 @@ func (t *Teller) k8sEvent(e event.ObjectChanged, o *corev1.Event) Sentence {
 		return s
 	}
 	s.Fold = fmt.Sprintf("event %s %s %s", from, o.Reason, about)
+	if o.Count > 1 { // the same again, which is no news
+		return s
+	}
 	switch {
+	case o.Reason == "Unhealthy" && o.InvolvedObject.Namespace == "kube-system" && !strings.HasPrefix(o.Message, "Liveness"):
+		// a part of the control plane is not ready: the balancer and its container tell of that
+	case o.Reason == "Unhealthy":
+		owner := template(o.InvolvedObject.Name)
+		kind, _, _ := strings.Cut(o.Message, " ")
+		s.Weight, s.Tone, s.Fold, s.Many = Routine, Warn, "event Unhealthy "+kind+owner, t.many("story.probes", "owner", owner, "message", o.Message)
+	case o.Type == corev1.EventTypeWarning && o.InvolvedObject.Kind == "Node":
+		s.Weight, s.Tone, s.Fold, s.Many = Notable, Warn, "event node "+o.Reason, t.many("story.events-nodes", "reason", o.Reason, "node", o.InvolvedObject.Name)
 	case o.Type == corev1.EventTypeWarning:
 		s.Weight, s.Tone = Notable, Warn
 	case o.Reason == "ScalingReplicaSet" || o.Reason == "Killing" || o.Reason == "TaintManagerEviction":

@@ -7,6 +7,7 @@
 package sentence
 
 import (
+	"fmt"
 	"strings"
 
 	"example.com/kubeviz/engine/event"
@@ -73,6 +74,7 @@ type Teller struct {
 	words   *words.Catalogue
 	wants   map[string]int32  // replicas by deployment, as last told
 	leaders map[string]string // the last victory told, by what it was about
+	out     map[string]bool   // API servers that the balancer has taken out at least once
 	votes   map[vote]int      // granted to a candidate by others
 }
 
@@ -83,7 +85,7 @@ type vote struct {
 
 // NewTeller speaks the language of the catalogue.
 func NewTeller(c *words.Catalogue) *Teller {
-	return &Teller{words: c, wants: map[string]int32{}, leaders: map[string]string{}, votes: map[vote]int{}}
+	return &Teller{words: c, wants: map[string]int32{}, leaders: map[string]string{}, out: map[string]bool{}, votes: map[vote]int{}}
 }
 
 // Tell says one record. w is the World after it; nil when it is not at hand.
@@ -116,7 +118,7 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 		return Sentence{Who: string(event.You), Weight: Notable, Tone: Warn, One: say("story.refused", "text", e.Text, "reason", e.Reason)}
 	case event.CommandDone:
 		if e.Error != "" {
-			return Sentence{Who: string(event.You), Weight: Notable, Tone: Warn, One: say("story.failed", "text", e.Text, "error", e.Error)}
+			return Sentence{Who: string(event.You), Weight: Notable, Tone: Warn, One: say("story.failed", "what", t.order(e.Text), "error", e.Error)}
 		}
 		return Sentence{Who: string(event.You), Tone: Quiet, One: say("story.done", "text", e.Text)}
 	case event.RateChanged:
@@ -126,20 +128,25 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 	case event.MachineDown:
 		return Sentence{Weight: Headline, Tone: Bad, Mark: Break, MarkWord: e.Host, TouchesStore: w != nil && has(w, e.Host), One: say("story.machine-down", "host", e.Host, "reason", e.Reason)}
 	case event.ProcessStarted:
-		return Sentence{Weight: Routine, Tone: Quiet, One: say("story.process-started", "process", e.Process, "host", e.Host), Fold: "started " + e.Host,
-			Many: t.many("story.processes-started", "host", e.Host)}
+		return Sentence{Weight: Routine, Tone: Quiet, One: say("story.process-started", "process", e.Process, "host", e.Host), Fold: "started",
+			Many: t.many("story.processes-started", "process", e.Process, "host", e.Host)}
 	case event.ProcessStopped:
 		return t.processStopped(e)
 	case event.FaultAdded:
-		return Sentence{Who: "network", Weight: Headline, Tone: Warn, Mark: Break, MarkWord: string(e.Fault.Kind), One: t.fault(e.Fault), Fold: "fault",
+		return Sentence{Who: "network", Weight: Headline, Tone: Warn, Mark: Break, MarkWord: string(e.Fault.Kind), One: t.fault(e.Fault), Fold: oneOrder(e.Fault),
 			Many: t.many("story.faults", "fault", e.Fault.String())}
 	case event.FaultRemoved:
 		return Sentence{Who: "network", Weight: Headline, Tone: Good, One: say("story.healed", "fault", e.Fault.String()), Fold: "healed", Many: t.many("story.healed-many", "fault", e.Fault.String())}
 	case event.BackendChanged:
-		if e.Healthy {
-			return Sentence{Weight: Routine, Tone: Good, One: say("story.backend-up", "host", e.Backend)}
+		if e.Healthy && !t.out[e.Backend] {
+			return Sentence{Weight: Routine, Tone: Good, One: say("story.backend-first", "host", e.Backend), Fold: "backend-first", Many: t.many("story.backends-first", "host", e.Backend)}
 		}
-		return Sentence{Weight: Notable, Tone: Warn, One: say("story.backend-down", "host", e.Backend, "reason", e.Reason)}
+		if e.Healthy {
+			return Sentence{Weight: Routine, Tone: Good, One: say("story.backend-up", "host", e.Backend), Fold: "backend-up", Many: t.many("story.backends-up", "host", e.Backend)}
+		}
+		t.out[e.Backend] = true
+		return Sentence{Weight: Notable, Tone: Warn, One: say("story.backend-down", "host", e.Backend, "reason", e.Reason), Fold: "backend-down " + e.Backend,
+			Many: t.many("story.backends-down", "host", e.Backend, "reason", e.Reason)}
 	case event.RaftRole, event.RaftProgress, event.RaftMessage:
 		return t.raft(r, w)
 	case event.ObjectChanged:
@@ -182,10 +189,27 @@ func (t *Teller) many(key string, args ...any) func(int) string {
 	return func(n int) string { return t.words.Say(key, append([]any{"n", n}, args...)...) }
 }
 
+// order names a command that was told in full when it was given: its first words.
+func (t *Teller) order(text string) string {
+	words := strings.Fields(text)
+	if len(words) > 1 && words[0] == "kubectl" {
+		words = words[1:]
+	}
+	return strings.Join(words[:min(len(words), 2)], " ")
+}
+
 // has reports whether a machine holds a member of the store.
 func has(w *world.World, host string) bool {
 	_, ok := w.Members.Get(host)
 	return ok
+}
+
+// oneOrder is the same for the faults that one partition made, and empty for faults made one by one.
+func oneOrder(f fault.Fault) string {
+	if f.Group == 0 {
+		return ""
+	}
+	return fmt.Sprint("fault ", f.Group)
 }
 
 // fault says what a broken link does to packets.
@@ -303,10 +327,17 @@ func (t *Teller) request(e event.RequestDone) Sentence {
 	return s
 }
 
-func (t *Teller) container(e event.ContainerChanged) Sentence {
+func (t *Teller) container(e event.ContainerChanged) (s Sentence) {
 	args := []any{"container", e.Container, "pod", e.Pod.Name, "node", e.Node, "image", e.Image, "code", e.ExitCode, "reason", e.Reason, "n", e.Restarts}
-	s := Sentence{Who: "kubelet/" + e.Node, Tone: Quiet}
+	s = Sentence{Who: "kubelet/" + e.Node, Tone: Quiet}
 	owner := template(e.Pod.Name)
+	if e.Pod.Namespace == "kube-system" && strings.HasSuffix(e.Pod.Name, "-"+e.Node) { // a part of the control plane: its program tells of start and end
+		defer func() {
+			if e.State == event.ContainerExited || e.State == event.ContainerRunning && e.Restarts == 0 {
+				s.Weight = Hidden
+			}
+		}()
+	}
 	switch e.State {
 	case event.ContainerPulling:
 		s.One = t.words.Say("story.pulling", args...)

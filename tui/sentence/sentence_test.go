@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/tui/fixture"
@@ -81,6 +83,55 @@ func TestHeartbeatsAreNotTold(t *testing.T) {
 	for _, e := range []event.Event{event.LeaseRenewed{}, event.RequestTally{}, event.RaftProgress{}, event.QueueChanged{}, event.RaftMessage{Kind: "heartbeat"}, event.CommandGiven{Text: "pause"}} {
 		if s := teller.Tell(event.Record{At: time.Now(), Event: e}, nil); s.Weight != Hidden {
 			t.Errorf("%s is told: %q", e.Name(), s.One)
+		}
+	}
+}
+
+func TestAgainIsSaidOnlyOfWhatWasOutBefore(t *testing.T) {
+	teller := NewTeller(words.English())
+	tell := func(e event.Event) string {
+		return teller.Tell(event.Record{Seq: 1, Actor: "haproxy/balancer", Event: e}, nil).One
+	}
+	if got := tell(event.BackendChanged{Backend: "master-1", Healthy: true}); strings.Contains(got, "again") {
+		t.Errorf("the first time: %q", got)
+	}
+	tell(event.BackendChanged{Backend: "master-1", Reason: "i/o timeout"})
+	if got := tell(event.BackendChanged{Backend: "master-1", Healthy: true}); !strings.Contains(got, "again") {
+		t.Errorf("after it was out: %q", got)
+	}
+}
+
+func TestWhatFailedIsNamedShortBecauseItWasGivenInFull(t *testing.T) {
+	teller := NewTeller(words.English())
+	for text, want := range map[string]string{
+		"kill master-9": "kill master-9 failed: nobody",
+		"kubectl scale deployment nginx --replicas=4 -n default": "scale deployment failed: nobody",
+		"heal": "heal failed: nobody",
+	} {
+		if got := teller.Tell(event.Record{Seq: 1, Actor: event.You, Event: event.CommandDone{Text: text, Error: "nobody"}}, nil).One; got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestProbesOfTheControlPlaneAndRepetitionsAreNoStory(t *testing.T) {
+	teller := NewTeller(words.English())
+	weight := func(namespace, pod, message string, count int32) Weight {
+		o := &corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: pod}, Type: corev1.EventTypeWarning, Reason: "Unhealthy", Message: message, Count: count}
+		return teller.Tell(event.Record{Seq: 1, Actor: "etcd/master-1", Event: event.ObjectChanged{Type: event.Added, Object: o}}, nil).Weight
+	}
+	for _, c := range []struct {
+		name, namespace, pod, message string
+		count                         int32
+		told                          bool
+	}{
+		{"an API server that starts", "kube-system", "kube-apiserver-master-1", "Readiness probe failed: HTTP probe failed with statuscode: 500", 1, false},
+		{"an API server that hangs", "kube-system", "kube-apiserver-master-1", "Liveness probe failed: timeout", 1, true},
+		{"a pod of the user", "default", "web-7f9c8d4b5d-abcde", "Readiness probe failed: refused", 1, true},
+		{"the same again", "default", "web-7f9c8d4b5d-abcde", "Readiness probe failed: refused", 7, false},
+	} {
+		if got := weight(c.namespace, c.pod, c.message, c.count) >= Routine; got != c.told {
+			t.Errorf("%s: told %v, want %v", c.name, got, c.told)
 		}
 	}
 }

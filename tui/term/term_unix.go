@@ -38,10 +38,11 @@ func (t *Terminal) HungUp() bool {
 	return err == nil && n > 0 && fds[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
 }
 
-// HasShell reports whether something is likely to wake the program after it stopped itself: a leader of a session has nobody.
+// HasShell reports whether something is likely to wake the program after it stopped itself. A shell that can puts each job into a process group of its own, so a
+// program in the group of the session's leader (started by "sh -c", by a terminal or a supervisor) would stop for good.
 func HasShell() bool {
 	sid, err := unix.Getsid(0)
-	if err != nil || sid == os.Getpid() {
+	if err != nil || sid == unix.Getpgrp() {
 		return false
 	}
 	return unix.Getppid() != 1

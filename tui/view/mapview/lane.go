@@ -27,7 +27,13 @@ func (v View) drawBalancer(f view.Frame, p *plan, c grid.Canvas) {
 			line = append(line, widget.S("  ", 0))
 			line = append(line, backend(f, b.Host, b.Healthy, b.PerSec, total, shortHost(b.Host))...)
 		}
-		line = append(line, widget.S("   "+f.Words.Say("map.pods", "running", f.Scene.PodsRunning, "n", f.Scene.Pods), theme.Dim))
+		pods := "   " + f.Words.Say("map.pods", "running", f.Scene.PodsRunning, "n", f.Scene.Pods)
+		if line.Width()+grid.Width(pods) > w {
+			pods = "  " + f.Words.Say("map.pods-short", "running", f.Scene.PodsRunning, "n", f.Scene.Pods)
+		}
+		if line.Width()+grid.Width(pods) <= w {
+			line = append(line, widget.S(pods, theme.Dim))
+		}
 		line.Draw(c, 0, 0, w)
 		return
 	}
@@ -88,7 +94,7 @@ func (v View) drawRaft(f view.Frame, c grid.Canvas) {
 			sign, style = string(grid.Leader), theme.Leader
 		case len(m.CutFrom) > 0:
 			sign, style = string(grid.CutMark), theme.Fault
-		case m.Member.Role == "candidate" || m.Member.Leader == "":
+		case m.Member.Role == "candidate" || m.Member.Leader == "" || m.Muted():
 			sign, style = string(grid.Starting), theme.Waiting
 		}
 		if i > 0 {
@@ -98,7 +104,13 @@ func (v View) drawRaft(f view.Frame, c grid.Canvas) {
 	}
 	line = append(line, widget.S("  ", 0), quorumSpan(f, w))
 	if q.Leader != "" && q.Alive >= q.Need {
-		line = append(line, widget.S("   "+say("map.raft-at", "term", q.Term, "last", q.Last, "commit", q.Commit), theme.Dim))
+		at := widget.S("   "+say("map.raft-at", "term", q.Term, "last", q.Last, "commit", q.Commit), theme.Dim)
+		if line.Width()+grid.Width(at.Text) > w {
+			at.Text = "   " + say("head.term", "term", q.Term)
+		}
+		if line.Width()+grid.Width(at.Text) <= w {
+			line = append(line, at)
+		}
 	}
 	line.Draw(c, 0, 0, w)
 }

@@ -3,6 +3,7 @@ package mapview
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/layout"
@@ -43,6 +44,38 @@ func (v View) card(c grid.Canvas, host string, wrong bool, title widget.Line, st
 	return in.Sub(layout.Rect{X: 1, W: max(iw-1, 0), H: ih})
 }
 
+// cardTitle is how many cells of a card's top are not its title's.
+const cardTitle = 5
+
+// fitting makes a title that fits: with the first of the ends that lets it, under the full name if possible, else under the short one.
+func fitting(width int, name string, style grid.Style, ends ...widget.Line) widget.Line {
+	var title widget.Line
+	for _, n := range []string{name, shortHost(name)} {
+		for _, end := range ends {
+			title = append(widget.Line{{Text: n, Style: style}}, end...)
+			if title.Width() <= width {
+				return title
+			}
+		}
+	}
+	return title
+}
+
+// wrapLines breaks lines that are too long at blanks; the parts take the style of the span they begin in.
+func wrapLines(lines []widget.Line, width int) []widget.Line {
+	var out []widget.Line
+	for _, l := range lines {
+		if l.Width() <= width {
+			out = append(out, l)
+			continue
+		}
+		for _, s := range l {
+			out = append(out, wrapLine(widget.Line{s}, width)...)
+		}
+	}
+	return out
+}
+
 // masterParts are the parts on a master's card, one a line.
 func masterParts(f view.Frame, host string) []string {
 	m, _ := f.Scene.Find(scene.Target{Host: host})
@@ -55,8 +88,12 @@ func masterParts(f view.Frame, host string) []string {
 func (v View) drawMaster(f view.Frame, p *plan, m *scene.MasterInfo, c grid.Canvas) {
 	say := f.Words.Say
 	now := f.Scene
+	cw, _ := c.Size()
 	if !m.Up {
-		title := widget.Line{{Text: m.Name, Style: theme.Title}, {Text: " " + string(grid.Failing) + " " + say("map.down", "since", now.Since(m.Since)), Style: theme.Failing}}
+		since := now.Since(m.Since)
+		title := fitting(cw-cardTitle, m.Name, theme.Title,
+			widget.Line{{Text: " " + string(grid.Failing) + " " + say("map.down", "since", since), Style: theme.Failing}},
+			widget.Line{{Text: " " + string(grid.Failing) + " " + say("map.since", "since", since), Style: theme.Failing}})
 		in := v.card(c, m.Name, true, title, theme.Failing)
 		w, h := in.Size()
 		lines := []widget.Line{
@@ -66,32 +103,57 @@ func (v View) drawMaster(f view.Frame, p *plan, m *scene.MasterInfo, c grid.Canv
 			lines = append(lines, widget.Line{{Text: say("map.disk-kept", "n", m.Member.LastIndex), Style: theme.Text}})
 		}
 		lines = append(lines, v.lost(f, m)...)
+		lines = wrapLines(lines, w)
 		if f.Live {
+			lines = lines[:min(len(lines), max(h-1, 1))]
 			for len(lines) < h-1 {
 				lines = append(lines, nil)
 			}
-			lines = append(lines, widget.Line{{Text: "k", Style: theme.Key}, {Text: " " + say("map.key-start"), Style: theme.Dim}})
+			key := widget.Line{{Text: "k", Style: theme.Key}, {Text: " " + say("map.key-start"), Style: theme.Dim}}
+			if key.Width() > w {
+				key[1].Text = " " + say("foot.start")
+			}
+			lines = append(lines, key)
 		}
 		drawLines(in, lines, w, h)
 		return
 	}
-	title := widget.Line{{Text: m.Name, Style: titleStyle(len(m.Faults) > 0)}}
 	wrong := len(m.Faults) > 0
 	style := theme.Fault
 	for _, n := range scene.ProcessNames(m.Host) {
-		if !m.Host.Processes[n].Up {
+		switch {
+		case m.Host.Processes[n].Up:
+		case m.Boots(n):
+			if !wrong {
+				wrong, style = true, theme.Busy
+			}
+		default:
 			wrong, style = true, theme.Failing
 		}
 	}
+	if m.Muted() && !wrong {
+		wrong, style = true, theme.Waiting
+	}
+	var leads widget.Line
 	if m.Leads {
-		title = append(title, widget.S(" "+string(grid.Leader), theme.Leader))
+		leads = widget.Line{{Text: " " + string(grid.Leader), Style: theme.Leader}}
 	}
+	ends := []widget.Line{leads}
 	if fault, ok := m.Worst(); ok {
-		title = append(title, widget.S(" "+string(grid.CutMark)+" "+say("map.fault-since", "kind", string(fault.Fault.Kind), "by", scene.By(fault.By, f.Words), "since", now.Since(fault.At)), theme.Fault))
+		mark := " " + string(grid.CutMark) + " "
+		args := []any{"kind", string(fault.Fault.Kind), "by", scene.By(fault.By, f.Words), "since", now.Since(fault.At)}
+		ends = []widget.Line{
+			append(leads[:len(leads):len(leads)], widget.S(mark+say("map.fault-since", args...), theme.Fault)),
+			append(leads[:len(leads):len(leads)], widget.S(mark+say("map.since", args...), theme.Fault)),
+		}
 	}
-	in := v.card(c, m.Name, wrong, title, style)
+	in := v.card(c, m.Name, wrong, fitting(cw-cardTitle, m.Name, titleStyle(len(m.Faults) > 0), ends...), style)
 	w, h := in.Size()
 	var lines []widget.Line
+	if h < 2 { // one line for all: their signs
+		drawLines(in, []widget.Line{v.signs(f, m, w)}, w, h)
+		return
+	}
 	for _, name := range scene.ProcessNames(m.Host) {
 		lines = append(lines, v.processLine(f, p, m, name, w))
 	}
@@ -120,28 +182,86 @@ func (v View) processLine(f view.Frame, p *plan, m *scene.MasterInfo, name strin
 		style = theme.Accent | grid.Reverse
 	}
 	pad := 10
-	if width < 24 {
+	switch {
+	case width < narrow:
+		pad = 4
+	case width < 24:
 		pad = 6
 	}
 	line := widget.Line{{Text: grid.Pad(label, pad), Style: style}, {Text: " "}}
-	if !pr.Up {
-		return append(line, widget.S(fmt.Sprintf("%c %s", grid.Failing, f.Words.Say("map.process-down", "reason", pr.Reason, "since", f.Scene.Since(pr.Since))), theme.Failing))
+	switch {
+	case m.Boots(name):
+		return append(line, widget.S(string(grid.Starting)+" "+brief(width, f.Words.Say("map.boots", "since", f.Scene.Since(m.Since)), f.Words.Say("map.since", "since", f.Scene.Since(m.Since))), theme.Busy))
+	case !pr.Up:
+		since := f.Words.Say("map.since", "since", f.Scene.Since(pr.Since))
+		return append(line, widget.S(string(grid.Failing)+" "+brief(width, f.Words.Say("map.process-down", "reason", pr.Reason, "since", f.Scene.Since(pr.Since)), since), theme.Failing))
 	}
 	switch name {
 	case "apiserver":
-		return append(line, v.apiserver(f, m, width-pad-1)...)
+		line = append(line, v.apiserver(f, m, width-pad-1)...)
 	case "etcd":
-		return append(line, etcd(f, m, width-pad-1)...)
+		line = append(line, etcd(f, m, width-pad-1)...)
 	case "scheduler":
-		return append(line, role(f, &m.Scheduler)...)
+		line = append(line, role(f, &m.Scheduler, width-pad-1)...)
 	case "controller-manager":
-		return append(line, role(f, &m.Controllers)...)
+		line = append(line, role(f, &m.Controllers, width-pad-1)...)
+	default:
+		line = append(line, widget.S(string(grid.Running), theme.OK), widget.S(restarts(f, pr.Restarts), theme.Waiting))
 	}
-	return append(line, widget.S(string(grid.Running), theme.OK), widget.S(restarts(f, pr.Restarts), theme.Waiting))
+	for width < narrow && len(line) > 3 && line.Width() > width { // a figure cut in the middle says something wrong
+		line = line[:len(line)-1]
+	}
+	return line
+}
+
+// signs is a master's parts in one line: who runs, who leads.
+func (v View) signs(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
+	var line widget.Line
+	for i, name := range scene.ProcessNames(m.Host) {
+		label := widget.S(shortName(name, 0), theme.Text)
+		if v.selected == (scene.Target{Kind: scene.Process, Host: m.Name, Process: name}) {
+			label.Style = theme.Accent | grid.Reverse
+		}
+		sign := widget.S(string(grid.Running), theme.OK)
+		if whole := v.processLine(f, nil, m, name, 0); len(whole) > 2 && whole[2].Text != "" { // name, gap, sign
+			sign = widget.S(string([]rune(whole[2].Text)[:1]), whole[2].Style)
+		}
+		if i > 0 {
+			line = append(line, widget.S(" ", 0))
+		}
+		line = append(line, label, sign)
+	}
+	if line.Width() <= width {
+		return line
+	}
+	for i := range line { // initials
+		if grid.Width(line[i].Text) > 1 {
+			line[i].Text = line[i].Text[:1]
+		}
+	}
+	return line
+}
+
+// narrow is the width of a card's inside below which only signs and one figure fit.
+const narrow = 16
+
+// brief is the long text where there is room for words, and the short one elsewhere.
+func brief(width int, long, short string) string {
+	if width < narrow {
+		return short
+	}
+	return long
 }
 
 func (v View) apiserver(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
 	b := m.Backend
+	if b != nil && !b.Healthy && width < narrow-5 {
+		return widget.Line{{Text: string(grid.Starting) + " " + f.Words.Say("map.out"), Style: theme.Waiting}}
+	}
+	if b != nil && !b.Healthy && width < 28 { // no room for all: the reason says that it is not ready
+		reason, _, _ := strings.Cut(strings.TrimPrefix(b.Reason, "[-]"), ": reason withheld")
+		return widget.Line{{Text: string(grid.Starting) + " " + f.Words.Say("map.reason", "reason", reason), Style: theme.Waiting}}
+	}
 	if b != nil && !b.Healthy {
 		return widget.Line{{Text: string(grid.Starting) + " " + f.Words.Say("map.not-ready"), Style: theme.Waiting}, {Text: " " + f.Words.Say("map.reason", "reason", b.Reason), Style: theme.Dim}}
 	}
@@ -152,7 +272,11 @@ func (v View) apiserver(f view.Frame, m *scene.MasterInfo, width int) widget.Lin
 	if width >= 16 {
 		line = append(line, widget.S(" "+widget.Spark(f.Feed.Rates(m.Name), 6), theme.Dim))
 	}
-	return append(line, widget.S(fmt.Sprintf(" %3s/s", rate(b.PerSec)), theme.Dim))
+	text := fmt.Sprintf(" %3s/s", rate(b.PerSec))
+	if 1+len(text) > width {
+		text = " " + rate(b.PerSec)
+	}
+	return append(line, widget.S(text, theme.Dim))
 }
 
 func etcd(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
@@ -161,7 +285,23 @@ func etcd(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
 		return widget.Line{{Text: string(grid.Running), Style: theme.OK}}
 	}
 	line := widget.Line{}
+	if width < narrow-5 { // no room for words: the sign and where the log is
+		sign, style := string(grid.Running), theme.OK
+		switch {
+		case m.Leads:
+			sign, style = string(grid.Leader), theme.Leader
+		case m.Claims || m.Muted() || e.Role == "candidate" || e.Leader == "":
+			sign, style = string(grid.Starting), theme.Waiting
+		}
+		index := fmt.Sprintf(" i%d", e.LastIndex)
+		if 1+len(index) > width {
+			index = fmt.Sprintf(" %d", e.LastIndex)
+		}
+		return widget.Line{{Text: sign, Style: style}, {Text: index, Style: theme.Dim}}
+	}
 	switch {
+	case m.Muted():
+		return widget.Line{{Text: string(grid.Starting) + " " + f.Words.Say("map.muted"), Style: theme.Waiting}}
 	case m.Leads:
 		line = append(line, widget.S(string(grid.Leader), theme.Leader))
 	case m.Claims: // leader of a term that the majority has left
@@ -190,7 +330,7 @@ func etcd(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
 }
 
 // role of an active-standby component: the leader shows its queue, the standby how old the lease is that it watches.
-func role(f view.Frame, r *scene.Role) widget.Line {
+func role(f view.Frame, r *scene.Role, width int) widget.Line {
 	if r.Active {
 		line := widget.Line{{Text: string(grid.Leader), Style: theme.Leader}}
 		if r.Queued {
@@ -198,17 +338,25 @@ func role(f view.Frame, r *scene.Role) widget.Line {
 			if r.Waiting > 0 || r.InWork > 0 {
 				style = theme.Busy
 			}
-			line = append(line, widget.S(fmt.Sprintf(" q %d·%d·%d", r.Waiting, r.InWork, r.Delayed), style))
+			queue := fmt.Sprintf(" q %d·%d·%d", r.Waiting, r.InWork, r.Delayed)
+			if grid.Width(queue) >= width {
+				queue = queue[2:]
+			}
+			line = append(line, widget.S(queue, style))
 		}
 		return line
 	}
 	line := widget.Line{{Text: string(grid.Standby), Style: theme.Dim}}
 	if r.Duration > 0 {
 		style := theme.Dim
-		text := f.Words.Say("map.lease", "age", r.Age)
+		key, over := "map.lease", "map.lease-over"
+		if width < narrow-5 {
+			key, over = "map.age", "map.age"
+		}
+		text := f.Words.Say(key, "age", r.Age)
 		switch {
 		case r.Age > r.Duration:
-			style, text = theme.Waiting, f.Words.Say("map.lease-over", "age", r.Age-r.Duration)
+			style, text = theme.Waiting, f.Words.Say(over, "age", r.Age-r.Duration)
 		case r.Age > r.Duration/2:
 			style = theme.Waiting
 		}
@@ -241,6 +389,9 @@ func shortName(name string, width int) string {
 	case "apiserver":
 		return "api"
 	case "scheduler":
+		if width < narrow {
+			return "sch"
+		}
 		return "sched"
 	case "controller-manager":
 		return "cm"

@@ -41,10 +41,11 @@ func (v View) drawWorker(f view.Frame, p *plan, w *scene.WorkerInfo, c grid.Canv
 	sign, word, style := readiness(f, w)
 	title := widget.Line{{Text: w.Name, Style: titleStyle(w.Wrong)}, {Text: " " + string(sign), Style: style}}
 	cw, _ := c.Size()
-	if i := strings.LastIndexByte(word, ' '); w.Wrong && i > 0 && cw < len(w.Name)+len(word)+9 {
+	room := cw - cardTitle - title.Width() - 1
+	if i := strings.LastIndexByte(word, ' '); i > 0 && room < grid.Width(word) && w.Node != nil {
 		word = word[i+1:] // the sign says it; since when is what is left to say
 	}
-	if cw >= len(w.Name)+len(word)+9 || w.Wrong {
+	if room >= grid.Width(word) {
 		title = append(title, widget.S(" "+word, style&^grid.Bold))
 	}
 	frame := style
@@ -110,8 +111,12 @@ func (v View) next1(f view.Frame, w *scene.WorkerInfo) string {
 	switch {
 	case w.Silent && f.Scene.ActiveControllers == "":
 		return say("map.nobody-judges")
+	case w.Silent && w.JudgedIn < time.Second:
+		return say("map.judged-now")
 	case w.Silent:
 		return say("map.judged-in", "in", w.JudgedIn)
+	case !w.EvictAt.IsZero() && f.Scene.ActiveControllers == "":
+		return say("map.nobody-evicts")
 	case !w.EvictAt.IsZero():
 		return say("map.evict-in", "in", w.EvictAt.Sub(f.Now))
 	case w.Node != nil && w.Node.Ready != "True" && f.Scene.ActiveControllers == "":
@@ -126,10 +131,10 @@ func (v View) figures(f view.Frame, w *scene.WorkerInfo, width, room int) []widg
 		return nil
 	}
 	var lines []widget.Line
-	if room >= 5 && width >= 22 {
+	if bar := min(8, width-16); room >= 5 && bar >= 5 { // the longest figure is "10.5/7.9Gi"
 		lines = append(lines,
-			widget.Line{{Text: "cpu " + widget.Bar(w.CPU, w.CPUAll, 8), Style: full(w.CPU, w.CPUAll)}, {Text: fmt.Sprintf("  %s/%s", cores(w.CPU), cores(w.CPUAll)), Style: theme.Dim}},
-			widget.Line{{Text: "mem " + widget.Bar(w.Mem, w.MemAll, 8), Style: full(w.Mem, w.MemAll)}, {Text: fmt.Sprintf("  %s/%sGi", gib(w.Mem), gib(w.MemAll)), Style: theme.Dim}})
+			widget.Line{{Text: "cpu " + widget.Bar(w.CPU, w.CPUAll, bar), Style: full(w.CPU, w.CPUAll)}, {Text: fmt.Sprintf("  %s/%s", cores(w.CPU), cores(w.CPUAll)), Style: theme.Dim}},
+			widget.Line{{Text: "mem " + widget.Bar(w.Mem, w.MemAll, bar), Style: full(w.Mem, w.MemAll)}, {Text: fmt.Sprintf("  %s/%sGi", gib(w.Mem), gib(w.MemAll)), Style: theme.Dim}})
 	} else {
 		lines = append(lines, resources(f, w.CPU, w.CPUAll, w.Mem, w.MemAll, width))
 	}
@@ -158,6 +163,9 @@ func (v View) figures(f view.Frame, w *scene.WorkerInfo, width, room int) []widg
 // resources is one line of two bars: what pods ask of what can be given away.
 func resources(f view.Frame, cpu, cpuAll, mem, memAll int64, width int) widget.Line {
 	n := max(min((width-9)/2, 8), 2)
+	if width < narrow { // one of the two, whole
+		return widget.Line{{Text: "cpu", Style: theme.Dim}, {Text: " " + widget.Bar(cpu, cpuAll, max(min(width-4, 8), 1)), Style: full(cpu, cpuAll)}}
+	}
 	return widget.Line{{Text: "cpu", Style: theme.Dim}, {Text: " " + widget.Bar(cpu, cpuAll, n), Style: full(cpu, cpuAll)}, {Text: " mem", Style: theme.Dim}, {Text: " " + widget.Bar(mem, memAll, n), Style: full(mem, memAll)}}
 }
 

@@ -1,0 +1,59 @@
+package raftstore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	lockFile    = "lock"
+	membersFile = "members.json"
+)
+
+// claim takes a folder for this process until release is called. It fails, saying why, when the folder cannot be written, another process has it, or what is in it
+// belongs to a cluster of other members: raft keeps its list of voters in the log, and a cluster opened with another list would never agree on who votes.
+func claim(dir string, members []string) (release func() error, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	release, err = lockDir(filepath.Join(dir, lockFile))
+	if err != nil {
+		return nil, err
+	}
+	had, err := membersOf(dir)
+	if err == nil && had != nil && !slices.Equal(had, members) {
+		err = fmt.Errorf("%s holds the store of %d masters (%s), not of %d; use as many, or another folder", dir, len(had), strings.Join(had, ", "), len(members))
+	}
+	if err == nil && had == nil {
+		var text []byte
+		if text, err = json.Marshal(members); err == nil {
+			err = os.WriteFile(filepath.Join(dir, membersFile), append(text, '\n'), 0o600)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return release, nil
+}
+
+// membersOf reads whose store a folder holds; nil: nobody's.
+func membersOf(dir string) ([]string, error) {
+	path := filepath.Join(dir, membersFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	if err := json.Unmarshal(text, &out); err != nil || len(out) == 0 {
+		return nil, fmt.Errorf("%s is damaged: it should list the members of the store that %s holds", path, dir)
+	}
+	return out, nil
+}

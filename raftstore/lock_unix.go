@@ -1,0 +1,49 @@
+//go:build unix
+
+package raftstore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockDir locks a file for this process and writes its number into it. The lock ends with the process, however that ends.
+func lockDir(path string) (release func() error, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		holder, _ := io.ReadAll(io.LimitReader(f, 32))
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%s is in use by another kubeviz (process %s)", filepath.Dir(path), strings.TrimSpace(string(holder)))
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	text := fmt.Sprintln(os.Getpid())
+	if _, err = f.WriteAt([]byte(text), 0); err == nil {
+		err = f.Truncate(int64(len(text)))
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f.Close, nil
+}
+
+// Abandoned tells whether a folder once held a store and no process has it any more.
+func Abandoned(dir string) bool {
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+}
