@@ -38,6 +38,7 @@ type storeDoor struct {
 
 	mu         sync.Mutex
 	lastCommit time.Time // wall
+	lastShaken time.Time // wall
 }
 
 // electionRate is the fastest that simulated time runs while no leader is known although one can be elected: an election takes wall time, and
@@ -46,6 +47,9 @@ const electionRate sim.Rate = 10
 
 // settleFor is the wall time after a commit within which an unpaced clock waits for members that lag.
 const settleFor = 50 * time.Millisecond
+
+// joinFor is the same after a member was started or a link healed: joining and catching up take longer.
+const joinFor = 3 * time.Second
 
 // clockEvery is how often, in wall time, the data directory hears how far simulated time is.
 const clockEvery = 2 * time.Second
@@ -154,6 +158,9 @@ func (d *storeDoor) Applied(a raftstore.Applied) {
 // shaken remembers what changed around the store, as the cause of elections that follow.
 func (d *storeDoor) shaken(cause event.Seq) {
 	d.cause = cause
+	d.mu.Lock()
+	d.lastShaken = time.Now()
+	d.mu.Unlock()
 	d.netChanged()
 	switch {
 	case d.majority != nil:
@@ -242,10 +249,10 @@ func (d *storeDoor) led() bool {
 	return false
 }
 
-// lagging reports that a commit is fresh and a member of the majority has not applied it.
+// lagging reports that a commit is fresh, or members or links changed a moment ago, and a member of the majority is not ready or has not applied everything.
 func (d *storeDoor) lagging() bool {
 	d.mu.Lock()
-	fresh := time.Since(d.lastCommit) < settleFor
+	fresh := time.Since(d.lastCommit) < settleFor || time.Since(d.lastShaken) < joinFor
 	d.mu.Unlock()
 	if !fresh {
 		return false
@@ -257,7 +264,7 @@ func (d *storeDoor) lagging() bool {
 	}
 	for _, s := range status {
 		for _, m := range d.majority {
-			if s.Name == m && s.Up && s.Revision < most {
+			if s.Name == m && s.Up && (!s.Ready || s.Revision < most) {
 				return true
 			}
 		}

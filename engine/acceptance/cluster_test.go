@@ -3,6 +3,8 @@ package acceptance
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"example.com/kubeviz/engine/journal"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/scenario"
+	"example.com/kubeviz/engine/sim"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/presets"
 )
@@ -27,6 +30,8 @@ type run struct {
 	seed     uint64
 	length   time.Duration
 	do       []string // "60s kill leader"
+	// unwritten leaves out the journal's file, which takes as long as a third of the run.
+	unwritten bool
 }
 
 // told is what was played: the journal as it stands in the file, and what it adds up to.
@@ -55,6 +60,9 @@ func play(t testing.TB, r run) *told {
 	if r.store == "" {
 		r.store = engine.StoreMemory
 	}
+	if r.unwritten {
+		return playUnwritten(t, r, s, steps)
+	}
 	var file bytes.Buffer
 	res, err := headless.Run(t.Context(), headless.Options{Scenario: s, Do: steps, For: r.length, Store: r.store, Seed: r.seed, Version: "test", Journal: &file})
 	if err != nil {
@@ -62,6 +70,23 @@ func play(t testing.TB, r run) *told {
 	}
 	p := &told{t: t, file: file.Bytes(), summary: res.Summary, world: res.World, failed: res.Failed}
 	p.read()
+	return p
+}
+
+// playUnwritten is play with the journal taken from memory.
+func playUnwritten(t testing.TB, r run, s scenario.Scenario, steps []scenario.Step) *told {
+	t.Helper()
+	s.Steps = append(slices.Clone(s.Steps), steps...)
+	w := &snapshots{every: math.MaxUint64}
+	e := open(t, engine.Options{Scenario: s, Store: r.store, Seed: r.seed, Start: engine.RepeatableStart, Repeatable: r.store == engine.StoreMemory, Writers: []journal.Writer{w}})
+	if err := e.RunFor(t.Context(), r.length); err != nil {
+		t.Fatalf("run %+v: %v", r, err)
+	}
+	p := &told{t: t, journal: e.Journal(), summary: headless.Summarize(&w.w, 0), world: &w.w}
+	for _, c := range p.summary.Commands {
+		p.failed = p.failed || c.Error != ""
+	}
+	p.take()
 	return p
 }
 
@@ -93,9 +118,15 @@ func (p *told) read() {
 	if torn := r.Torn(); torn != "" {
 		p.t.Fatal(torn)
 	}
+	p.take()
+}
+
+// take reads all records of the journal.
+func (p *told) take() {
+	p.t.Helper()
 	var lost int
 	if p.recs, lost = p.journal.Read(nil, 1, journal.MaxRecords); lost != 0 {
-		p.t.Fatalf("%d records of the file are lost", lost)
+		p.t.Fatalf("%d records are lost", lost)
 	}
 	p.noCrash()
 }
@@ -319,4 +350,22 @@ func whole(t testing.TB, w *world.World, pods int) {
 	for _, s := range wrong(w, pods) {
 		t.Error(s)
 	}
+}
+
+// open makes an engine that the end of the test closes. A rate of 0 means as fast as it can.
+func open(t testing.TB, o engine.Options) *engine.Engine {
+	t.Helper()
+	if o.Rate == 0 {
+		o.Rate = sim.Unpaced
+	}
+	e, err := engine.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
 }
