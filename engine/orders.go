@@ -55,7 +55,7 @@ func (e *Engine) order(given event.Seq, c command.Command) error {
 	case command.Heal:
 		return e.heal(given, c)
 	case command.Wipe:
-		return e.wipe(c)
+		return e.wipe(given, c)
 	case command.Crash:
 		return e.crash(given, c)
 	case command.Speed:
@@ -224,7 +224,7 @@ func (e *Engine) powerProgram(given event.Seq, verb command.PowerVerb, t target)
 	return nil
 }
 
-func (e *Engine) wipe(c command.Wipe) error {
+func (e *Engine) wipe(given event.Seq, c command.Wipe) error {
 	t, err := e.resolve(c.Target)
 	if err != nil {
 		return err
@@ -235,7 +235,13 @@ func (e *Engine) wipe(c command.Wipe) error {
 	if t.m.up {
 		return fmt.Errorf("%s is running; kill it first", t.m.host)
 	}
-	return e.store.cluster.WipeMember(t.m.host)
+	if err := e.store.cluster.WipeMember(t.m.host); err != nil {
+		return err
+	}
+	empty := event.RaftProgress{Member: t.m.host}
+	e.store.progress[t.m.host] = empty
+	e.journal.Emit(event.On("etcd", t.m.host), given, empty)
+	return nil
 }
 
 // ---- links

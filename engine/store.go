@@ -101,6 +101,9 @@ func (d *storeDoor) Verdict(from, to string) raftstore.Verdict {
 func (d *storeDoor) RoleChanged(s raftstore.MemberStatus) {
 	d.e.loop.Post(func() {
 		old := d.leader[s.Name]
+		if s.Role == raftstore.Down { // it knows nothing any more; others remember its term
+			s.Term = old.Term
+		}
 		d.leader[s.Name] = s
 		cause := d.cause
 		if cause == 0 {

@@ -40,8 +40,7 @@ func (m *model) consoleKey(msg tea.KeyMsg) tea.Cmd {
 		}
 		return nil
 	case "enter":
-		m.enter()
-		return nil
+		return m.enter()
 	case "tab":
 		m.complete()
 		return nil
@@ -65,17 +64,25 @@ func (m *model) consoleKey(msg tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-func (m *model) enter() {
+func (m *model) enter() tea.Cmd {
 	c := &m.console
 	line := strings.TrimSpace(c.field.Value())
-	if line == "" {
+	switch strings.ToLower(line) { // what people try: these are the screen's, no scenario can use them
+	case "":
 		m.closeConsole()
-		return
+		return nil
+	case "help", "?":
+		m.closeConsole()
+		m.overlay = m.help()
+		return nil
+	case "quit", "exit", "q", "q!":
+		m.ending = true
+		return tea.Quit
 	}
 	order, err := command.Parse(line)
 	if err != nil {
 		c.err, c.offers = sanitize.Text(err.Error()), nil
-		return
+		return nil
 	}
 	if n := len(c.history); n == 0 || c.history[n-1] != line {
 		c.history = append(c.history, line)
@@ -85,6 +92,7 @@ func (m *model) enter() {
 	}
 	m.closeConsole()
 	m.do(order)
+	return nil
 }
 
 func (m *model) complete() {

@@ -253,7 +253,7 @@ func (m *model) answer(a feed.Answer) {
 	m.pending = append(m.pending[:mine], m.pending[mine+1:]...)
 	switch {
 	case a.Error != "":
-		m.say(m.words.Say("toast.failed", "text", a.Text, "error", a.Error), theme.Waiting)
+		m.say(m.words.Say("toast.failed", "text", grid.Cut(a.Text, max(m.w/2-2, 30)), "error", a.Error), theme.Waiting)
 	case len(a.Output) == 1:
 		m.say(m.words.Say("toast.answer", "text", a.Output[0]), theme.Text)
 	case len(a.Output) > 1:

@@ -43,7 +43,14 @@ func (m *model) help() listview.List {
 	}
 	l.Lines = append(l.Lines, widget.Line{{Text: m.words.Say("help.words"), Style: theme.Title}})
 	for _, w := range command.Words() {
-		l.Lines = append(l.Lines, widget.Line{{Text: "  " + grid.Pad(w.Usage, 34), Style: theme.Key}, {Text: " " + w.Help, Style: theme.Text}})
+		usage := widget.S("  "+w.Usage, theme.Key)
+		if room := 36; grid.Width(usage.Text) <= room {
+			usage.Text = grid.Pad(usage.Text, room)
+		} else { // a line of its own
+			l.Lines = append(l.Lines, widget.Line{usage})
+			usage.Text = grid.Pad("", room)
+		}
+		l.Lines = append(l.Lines, widget.Line{usage, {Text: " "}, {Text: w.Help, Style: theme.Text}})
 	}
 	return l
 }
@@ -67,7 +74,9 @@ func (m *model) legend() []widget.Line {
 		}
 		out = append(out, line)
 	}
-	out = append(out, widget.Line{{Text: "  " + m.words.Say("sign.queue"), Style: theme.Dim}})
+	for _, key := range []string{"sign.queue", "sign.log", "sign.short"} {
+		out = append(out, widget.Line{{Text: "  "}, {Text: m.words.Say(key), Style: theme.Dim}})
+	}
 	return out
 }
 

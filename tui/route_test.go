@@ -10,6 +10,7 @@ import (
 	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/journal"
+	"example.com/kubeviz/tui/feed"
 	"example.com/kubeviz/tui/fixture"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/scene"
@@ -342,5 +343,28 @@ func TestAnOrderToTheAPIWhileTimeStandsStillSaysThatItWaits(t *testing.T) {
 	r.press("enter")
 	if !strings.Contains(r.screen(), "time stands still") {
 		t.Errorf("nothing says so:\n%s", r.screen())
+	}
+}
+
+func TestTheConsoleKnowsHowToHelpAndToLeave(t *testing.T) {
+	r := newRig(t, fixture.Healthy(4).Records)
+	r.press(":", "h", "e", "l", "p", "enter")
+	if r.console.open || !strings.Contains(r.screen(), "keys, signs and words") {
+		t.Errorf("no help:\n%s", r.screen())
+	}
+	r.press("esc", ":", "q", "u", "i", "t", "enter")
+	if !r.ending {
+		t.Error("it stays")
+	}
+	r.takes(t)
+}
+
+func TestALongOrderDoesNotHideWhyItFailed(t *testing.T) {
+	r := newRig(t, fixture.Healthy(4).Records)
+	text := "kubectl get " + strings.Repeat("pods ", 300)
+	r.pending = append(r.pending, text)
+	r.answer(feed.Answer{Text: text, Error: "that is too much"})
+	if !strings.Contains(r.screen(), "that is too much") {
+		t.Errorf("the reason is not on the screen:\n%s", r.screen())
 	}
 }

@@ -57,9 +57,9 @@ func (p *told) kept() (acknowledged int) {
 }
 
 func TestWithTwoOfThreeMastersDownNothingIsWrittenAndPodsLiveOn(t *testing.T) {
-	t.Parallel()
 	for _, store := range []string{engine.StoreMemory, engine.StoreRaft} {
 		t.Run(store, func(t *testing.T) {
+			t.Parallel()
 			make := func(name string) string { return "create deployment " + name + " --image=nginx --replicas=0" }
 			r := run{store: store, seed: 1, length: 8 * time.Minute, do: []string{"50s " + make("before"), "60s kill master-2", "60s kill master-3",
 				"60500ms " + make("during"), "60500ms scale deployment nginx --replicas=7", "60500ms get pods", "60500ms get deployment nginx", "90s " + make("refused"), "95s scale deployment nginx --replicas=6", "100s get nodes",
@@ -174,7 +174,6 @@ func TestQuorumArithmetic(t *testing.T) {
 }
 
 func TestOnRaftTwoMastersNeedBothAndFiveLoseTwo(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		preset string
 		kill   int
@@ -184,9 +183,9 @@ func TestOnRaftTwoMastersNeedBothAndFiveLoseTwo(t *testing.T) {
 			t.Parallel()
 			var do []string
 			for i := range c.kill {
-				do = append(do, fmt.Sprintf("30s kill master-%d", i+1))
+				do = append(do, fmt.Sprintf("40s kill master-%d", i+1))
 			}
-			do = append(do, "45s create deployment after --image=nginx --replicas=0")
+			do = append(do, "70s create deployment after --image=nginx --replicas=0")
 			p := play(t, run{unwritten: true, preset: c.preset, store: engine.StoreRaft, seed: 1, length: 2 * time.Minute, do: do})
 			if _, e := p.done("kubectl create deployment after --image=nginx --replicas=0"); (e.Error == "") != c.writes {
 				t.Errorf("the write ends with %q", e.Error)
@@ -241,9 +240,8 @@ func (p *told) invariants() {
 }
 
 func TestAMasterWhoseDiskWasWipedComesBackWithEverything(t *testing.T) {
-	t.Parallel()
-	p := play(t, run{store: engine.StoreRaft, seed: 1, length: 2 * time.Minute, do: []string{"20s create deployment kept --image=nginx --replicas=0", "30s kill master-1", "31s wipe master-1",
-		"40s start master-1", "60s kill master-2", "80s create deployment later --image=nginx --replicas=0", "1m58s get deployments"}})
+	p := play(t, run{store: engine.StoreRaft, seed: 1, length: 2 * time.Minute, do: []string{"40s create deployment kept --image=nginx --replicas=0", "45s kill master-1", "46s wipe master-1",
+		"50s start master-1", "80s kill master-2", "105s create deployment later --image=nginx --replicas=0", "1m58s get deployments"}})
 	if p.failed {
 		t.Fatalf("commands: %+v", p.summary.Commands)
 	}

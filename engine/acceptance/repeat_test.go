@@ -94,19 +94,19 @@ func (s *snapshots) Write(r event.Record) error {
 }
 
 func TestTheLiveFoldEqualsTheRefoldOfTheFileAtEveryCheckpoint(t *testing.T) {
-	t.Parallel()
 	for _, store := range []string{engine.StoreMemory, engine.StoreRaft} {
 		t.Run(store, func(t *testing.T) {
+			t.Parallel()
 			r := trouble(2)
 			if store == engine.StoreRaft {
-				r.length = 100 * time.Second
+				r.length = 75 * time.Second
 			}
 			s := loaded(t, r)
 			for _, d := range r.do {
 				at, do, _ := strings.Cut(d, " ")
 				s.Steps = append(s.Steps, scenario.Step{At: at, Do: do})
 			}
-			live := &snapshots{every: 100}
+			live := &snapshots{every: 80}
 			var file bytes.Buffer
 			e := open(t, engine.Options{Scenario: s, Store: store, Seed: r.seed, Start: engine.RepeatableStart, Repeatable: true,
 				Writers: []journal.Writer{live, journal.NewFile(&file, journal.Header{Start: engine.RepeatableStart})}})

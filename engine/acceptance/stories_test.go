@@ -375,31 +375,3 @@ func difference(want, got []string) string {
 	}
 	return b.String()
 }
-
-// endsWell: every pod that was deleted in good order reads grace 0 and is then gone.
-func (p *told) endsWell() {
-	p.t.Helper()
-	grace := map[string]int64{}
-	n := 0
-	for _, r := range p.recs {
-		e, ok := r.Event.(event.ObjectChanged)
-		if !ok {
-			continue
-		}
-		o, ok := e.Object.(*corev1.Pod)
-		if !ok || o.DeletionTimestamp == nil {
-			continue
-		}
-		if e.Type == event.Deleted {
-			n++
-			if last, seen := grace[string(o.UID)]; !seen || last != 0 || *o.DeletionGracePeriodSeconds != 0 {
-				p.t.Errorf("#%d pod %s is gone with a grace of %d after one of %d", r.Seq, o.Name, *o.DeletionGracePeriodSeconds, last)
-			}
-			continue
-		}
-		grace[string(o.UID)] = *o.DeletionGracePeriodSeconds
-	}
-	if n == 0 {
-		p.t.Error("no pod came to its end")
-	}
-}

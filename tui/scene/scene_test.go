@@ -130,3 +130,18 @@ func TestWhatEndedByItselfWasNotEndedBySomebody(t *testing.T) {
 		t.Errorf("it says:\n%s", got)
 	}
 }
+
+func TestNothingBrokenByTheUserPassesForWell(t *testing.T) {
+	for _, f := range []fault.Fault{
+		{Kind: fault.Delay, A: "master-1", B: fault.All, Duration: time.Second}, {Kind: fault.Loss, A: fault.All, B: "worker-1", Percent: 5},
+		{Kind: fault.Cut, A: "master-1", B: fault.All}, {Kind: fault.Cut, A: "master-1", B: "worker-1"},
+	} {
+		if got := said(fold(fixture.Healthy(2).Records, event.FaultAdded{Fault: f})); got == "" {
+			t.Errorf("with %s all is well", f)
+		}
+	}
+	out := said(fold(fixture.Healthy(2).Records, event.BackendChanged{Backend: "master-2", Reason: "[-]etcd failed"}))
+	if !strings.Contains(out, "the balancer sends nothing to master-2") {
+		t.Errorf("an API server that is out: %q", out)
+	}
+}

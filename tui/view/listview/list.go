@@ -27,8 +27,8 @@ type List struct {
 // Open reports whether there is anything to show.
 func (l List) Open() bool { return l.Title != "" }
 
-// rect of the overlay in an area.
-func (l List) rect(w, h int) layout.Rect {
+// place is where the overlay lies in an area, and its lines as they are drawn there: what is too long goes on below, under its last span.
+func (l List) place(w, h int) (layout.Rect, []widget.Line) {
 	need := l.Width
 	if need == 0 {
 		for _, line := range l.Lines {
@@ -36,17 +36,48 @@ func (l List) rect(w, h int) layout.Rect {
 		}
 		need = max(need+4, grid.Width(l.Title)+6)
 	}
+	need = min(need, max(w-2, 0))
+	lines := l.Lines
+	for i, line := range l.Lines {
+		if line.Width() > need-4 {
+			lines = append(append([]widget.Line(nil), l.Lines[:i]...), wrap(l.Lines[i:], need-4)...)
+			break
+		}
+	}
 	area := layout.Rect{W: w, H: h}
-	r := area.Center(min(need, max(w-2, 0)), len(l.Lines)+2)
+	r := area.Center(need, len(lines)+2)
 	if l.Low {
 		r.Y = h - r.H
 	}
-	return r
+	return r, lines
+}
+
+// wrap breaks lines wider than width at the blanks of their last span.
+func wrap(lines []widget.Line, width int) []widget.Line {
+	out := make([]widget.Line, 0, len(lines)+8)
+	for _, line := range lines {
+		if line.Width() <= width || len(line) == 0 {
+			out = append(out, line)
+			continue
+		}
+		head, last := line[:len(line)-1], line[len(line)-1]
+		hang := head.Width()
+		if hang > width*2/3 { // nothing fits beside what comes before
+			out = append(out, head)
+			head, hang = widget.Line{widget.S("    ", 0)}, 4
+		}
+		for _, part := range widget.Wrap(last.Text, max(width-hang, 1)) {
+			out = append(out, append(head[:len(head):len(head)], widget.S(part, last.Style)))
+			head = widget.Line{widget.S(grid.Pad("", hang), 0)}
+		}
+	}
+	return out
 }
 
 // Handle scrolls; closing is an intent.Back that comes back.
 func (l List) Handle(i intent.Intent, w, h int) (List, []intent.Intent) {
-	height := max(l.rect(w, h).H-2, 1)
+	r, lines := l.place(w, h)
+	height := max(r.H-2, 1)
 	move := 0
 	switch i := i.(type) {
 	case intent.Move:
@@ -56,9 +87,9 @@ func (l List) Handle(i intent.Intent, w, h int) (List, []intent.Intent) {
 	case intent.Page:
 		move = i.By * height
 	case intent.Edge:
-		move = i.To * len(l.Lines)
+		move = i.To * len(lines)
 	case intent.Point:
-		if !l.rect(w, h).Contains(i.X, i.Y) {
+		if !r.Contains(i.X, i.Y) {
 			return List{}, nil
 		}
 	case intent.Back:
@@ -66,14 +97,14 @@ func (l List) Handle(i intent.Intent, w, h int) (List, []intent.Intent) {
 	default:
 		return l, []intent.Intent{i}
 	}
-	l.top = max(min(l.top+move, len(l.Lines)-height), 0)
+	l.top = max(min(l.top+move, len(lines)-height), 0)
 	return l, nil
 }
 
 // Draw draws the overlay over what is there.
 func (l List) Draw(c grid.Canvas) {
 	w, h := c.Size()
-	r := l.rect(w, h)
+	r, lines := l.place(w, h)
 	if r.W < 8 || r.H < 3 {
 		return
 	}
@@ -83,10 +114,11 @@ func (l List) Draw(c grid.Canvas) {
 	in := box.Box(grid.Double, theme.Accent&^grid.Bold)
 	box.Put(2, 0, " "+grid.Cut(l.Title, r.W-6)+" ", theme.Accent)
 	iw, ih := in.Size()
-	for y := 0; y < ih && l.top+y < len(l.Lines); y++ {
-		l.Lines[l.top+y].Draw(in, 1, y, iw-2)
+	top := max(min(l.top, len(lines)-ih), 0) // the terminal may have become larger
+	for y := 0; y < ih && top+y < len(lines); y++ {
+		lines[top+y].Draw(in, 1, y, iw-2)
 	}
-	if len(l.Lines) > ih {
-		box.PutRight(r.W-2, r.H-1, fmt.Sprintf(" %d-%d / %d ", l.top+1, min(l.top+ih, len(l.Lines)), len(l.Lines)), theme.Dim)
+	if len(lines) > ih {
+		box.PutRight(r.W-2, r.H-1, fmt.Sprintf(" %d-%d / %d ", top+1, min(top+ih, len(lines)), len(lines)), theme.Dim)
 	}
 }

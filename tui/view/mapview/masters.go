@@ -99,8 +99,11 @@ func (v View) drawMaster(f view.Frame, p *plan, m *scene.MasterInfo, c grid.Canv
 		lines := []widget.Line{
 			{{Text: say("map.down-by", "by", scene.By(m.By, f.Words)), Style: byStyle(m.By)}, {Text: clockOf(f, m.Since), Style: theme.Dim}},
 		}
-		if m.Member != nil && m.Member.LastIndex > 0 {
+		switch {
+		case m.Member != nil && m.Member.LastIndex > 0:
 			lines = append(lines, widget.Line{{Text: say("map.disk-kept", "n", m.Member.LastIndex), Style: theme.Text}})
+		case m.Member != nil:
+			lines = append(lines, widget.Line{{Text: say("map.disk-empty"), Style: theme.Waiting}})
 		}
 		lines = append(lines, v.lost(f, m)...)
 		lines = wrapLines(lines, w)
@@ -301,17 +304,17 @@ func etcd(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
 	}
 	switch {
 	case m.Muted():
-		return widget.Line{{Text: string(grid.Starting) + " " + f.Words.Say("map.muted"), Style: theme.Waiting}}
+		return widget.Line{{Text: string(grid.Starting) + " " + firstThatFits(width-2, f.Words.Say("map.muted"), f.Words.Say("map.muted-short")), Style: theme.Waiting}}
 	case m.Leads:
 		line = append(line, widget.S(string(grid.Leader), theme.Leader))
 	case m.Claims: // leader of a term that the majority has left
 		line = append(line, widget.S(string(grid.Leader)+" "+f.Words.Say("map.stale-leader", "term", e.Term), theme.Waiting))
 		return line
 	case e.Role == "candidate":
-		line = append(line, widget.S(string(grid.Starting)+" "+f.Words.Say("map.candidate", "term", e.Term), theme.Waiting))
+		line = append(line, widget.S(string(grid.Starting)+" "+firstThatFits(width-2, f.Words.Say("map.candidate", "term", e.Term), f.Words.Say("map.candidate-short")), theme.Waiting))
 		return line
 	case e.Leader == "":
-		line = append(line, widget.S(string(grid.Starting)+" "+f.Words.Say("map.no-leader"), theme.Waiting))
+		line = append(line, widget.S(string(grid.Starting)+" "+firstThatFits(width-2, f.Words.Say("map.no-leader"), f.Words.Say("map.no-leader-short")), theme.Waiting))
 		return line
 	default:
 		line = append(line, widget.S(string(grid.Running), theme.OK))
@@ -349,20 +352,27 @@ func role(f view.Frame, r *scene.Role, width int) widget.Line {
 	line := widget.Line{{Text: string(grid.Standby), Style: theme.Dim}}
 	if r.Duration > 0 {
 		style := theme.Dim
-		key, over := "map.lease", "map.lease-over"
-		if width < narrow-5 {
-			key, over = "map.age", "map.age"
-		}
-		text := f.Words.Say(key, "age", r.Age)
+		text := firstThatFits(width-2, f.Words.Say("map.lease", "age", r.Age), f.Words.Say("map.age", "age", r.Age))
 		switch {
 		case r.Age > r.Duration:
-			style, text = theme.Waiting, f.Words.Say(over, "age", r.Age-r.Duration)
+			over := r.Age - r.Duration
+			style, text = theme.Waiting, firstThatFits(width-2, f.Words.Say("map.lease-over", "age", over), f.Words.Say("map.over", "age", over), f.Words.Say("map.age", "age", over))
 		case r.Age > r.Duration/2:
 			style = theme.Waiting
 		}
 		line = append(line, widget.S(" "+text, style))
 	}
 	return line
+}
+
+// firstThatFits picks the longest way to say something that is not cut; the last where none fits.
+func firstThatFits(width int, ways ...string) string {
+	for _, s := range ways {
+		if grid.Width(s) <= width {
+			return s
+		}
+	}
+	return ways[len(ways)-1]
 }
 
 func drawLines(c grid.Canvas, lines []widget.Line, w, h int) {
