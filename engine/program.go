@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -161,20 +162,40 @@ func (m *machine) stopMember(cause event.Seq) {
 }
 
 func (m *machine) startAPIServer(pg *program) {
-	pg.server = apiserver.New(apiserver.Config{Proc: pg.proc, Store: m.e.store.door(m.host), Codec: m.e.codec, Announcer: m.e.announ})
-	pg.server.Start()
+	pg.startUp(apiServerStartMin, apiServerStartMax, func() {
+		pg.server = apiserver.New(apiserver.Config{Proc: pg.proc, Store: m.e.store.door(m.host), Codec: m.e.codec, Announcer: m.e.announ})
+		pg.server.Start()
+	})
 }
 
 func (m *machine) startScheduler(pg *program) {
 	pg.proc.Client = m.e.client(pg.proc.Addr, kubeapi.User{Name: "system:kube-scheduler", Groups: []string{"system:authenticated"}}, "kube-scheduler", m)
-	var stop sim.Future[event.Seq]
-	pg.term = stop.Set
-	scheduler.Start(pg.proc, scheduler.Config{Stop: &stop})
+	pg.startUp(startMin, startMax, func() {
+		var stop sim.Future[event.Seq]
+		pg.term = stop.Set
+		scheduler.Start(pg.proc, scheduler.Config{Stop: &stop})
+	})
 }
 
 func (m *machine) startControllerManager(pg *program) {
 	pg.proc.Client = m.e.client(pg.proc.Addr, kubeapi.User{Name: "system:kube-controller-manager", Groups: []string{"system:authenticated"}}, "kube-controller-manager", m)
-	pg.term = controller.Start(pg.proc, controller.Config{}).Stop
+	pg.startUp(startMin, startMax, func() { pg.term = controller.Start(pg.proc, controller.Config{}).Stop })
+}
+
+// Times from the start of a program of the control plane until it does its work.
+const (
+	apiServerStartMin, apiServerStartMax = 3 * time.Second, 5 * time.Second
+	startMin, startMax                   = time.Second, 2 * time.Second
+)
+
+// startUp lets the program begin its work after a time that the seed draws, unless it has ended by then.
+func (pg *program) startUp(least, most time.Duration, begin func()) {
+	rng := pg.m.e.loop.Rand(fmt.Sprintf("start %s/%s %d", pg.m.host, pg.name, pg.m.e.loop.Now().Sub(pg.m.e.opts.Start)))
+	pg.m.e.loop.After(least+time.Duration(rng.Int64N(int64(most-least))), func() {
+		if !pg.over {
+			begin()
+		}
+	})
 }
 
 // health is what the kubelet's probes of the control plane find (fidelity API-26), and what an unhealthy program suffers from where that is outside of it.
@@ -202,7 +223,7 @@ func (m *machine) healthy(container, path string) bool {
 	case name == "etcd" && path == "/readyz": // includes a linearizable read (fidelity STO-22)
 		return m.e.store.led() && slices.Contains(m.e.store.majority, m.host)
 	case pg.server == nil:
-		return true
+		return name != "apiserver" // one that is starting up does not listen yet
 	}
 	ok, _ := pg.server.Live()
 	if path == "/readyz" {

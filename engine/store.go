@@ -27,12 +27,13 @@ type storeDoor struct {
 	pace atomic.Uint64 // math.Float64bits would do; stored as rate*1000
 
 	// Loop only:
-	inFlight map[string]int // requests the loop waits for, by member
-	cause    event.Seq      // newest record that shook the store
-	majority []string       // members that can reach each other and make a majority; nil: none
-	lostBy   event.Seq      // record that took the majority away; 0 while there is one
-	leader   map[string]raftstore.MemberStatus
-	progress map[string]event.RaftProgress
+	busySince time.Time      // wall; see busyFor
+	inFlight  map[string]int // requests the loop waits for, by member
+	cause     event.Seq      // newest record that shook the store
+	majority  []string       // members that can reach each other and make a majority; nil: none
+	lostBy    event.Seq      // record that took the majority away; 0 while there is one
+	leader    map[string]raftstore.MemberStatus
+	progress  map[string]event.RaftProgress
 	// clockKept is when the data directory last heard how far simulated time is. Wall.
 	clockKept time.Time
 
@@ -47,6 +48,13 @@ const electionRate sim.Rate = 10
 
 // settleFor is the wall time after a commit within which an unpaced clock waits for members that lag.
 const settleFor = 50 * time.Millisecond
+
+// noticeFor is the wall time after a change that took the quorum within which members notice that they follow nobody.
+const noticeFor = 1200 * time.Millisecond
+
+// busyLimit is how long the store may be at work without a break before a fast clock is held to electionRate: at 60x a wall second of writing
+// would cost a simulated minute, and leases would lapse for no fault of the cluster.
+const busyLimit = 30 * time.Millisecond
 
 // joinFor is the same after a member was started or a link healed: joining and catching up take longer.
 const joinFor = 3 * time.Second
@@ -217,6 +225,9 @@ func (e *Engine) gate() sim.Rate {
 	}
 	free := e.loop.Rate() == sim.Unpaced
 	if d.majority == nil && !d.cluster.Led() {
+		if free && d.shakenWithin(noticeFor) { // the members left are still finding out
+			return e.opts.HeldRate
+		}
 		return sim.Unpaced
 	}
 	if d.majority == nil || !d.led() {
@@ -226,6 +237,9 @@ func (e *Engine) gate() sim.Rate {
 		return electionRate
 	}
 	if !free {
+		if d.busyFor() > busyLimit {
+			return electionRate
+		}
 		return sim.Unpaced
 	}
 	for _, m := range d.majority {
@@ -237,6 +251,24 @@ func (e *Engine) gate() sim.Rate {
 		return e.opts.HeldRate
 	}
 	return sim.Unpaced
+}
+
+// shakenWithin reports that members or links changed less than t of wall time ago.
+func (d *storeDoor) shakenWithin(t time.Duration) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Since(d.lastShaken) < t
+}
+
+// busyFor is the wall time for which there has been a request in flight on the side of the majority without a break.
+func (d *storeDoor) busyFor() time.Duration {
+	for _, m := range d.majority {
+		if d.inFlight[m] > 0 {
+			return time.Since(d.busySince)
+		}
+	}
+	d.busySince = time.Now()
+	return 0
 }
 
 // led reports that a member of the majority believes it leads.

@@ -248,8 +248,15 @@ func (l *life) confirm(term uint64, without string) bool {
 	answers := make(chan bool, len(rest))
 	for _, name := range rest {
 		l.goes("confirm the term", func() {
-			yes, err := c.fabric.Call(l.m.name, name, termQuestion{term}, give, func() bool { return !l.peer.Load().Leads(term) })
-			answers <- err == nil && yes == true
+			over := func() bool { return !l.peer.Load().Leads(term) }
+			for {
+				yes, err := c.fabric.Call(l.m.name, name, termQuestion{term}, give, over)
+				// A refusal (its machine is up, its store not yet) is no answer: another silent member must not make the read wait for ever.
+				if err == nil || over() || !pause(retryEvery, give) {
+					answers <- err == nil && yes == true
+					return
+				}
+			}
 		})
 	}
 	for range rest {

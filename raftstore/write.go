@@ -286,12 +286,14 @@ func (l *life) notProposed(batch []peer.Encoded) {
 	wake(l.wakeWrites)
 }
 
-// pause waits, or until stop.
-func pause(d time.Duration, stop <-chan struct{}) {
+// pause waits for d; false when stop came first.
+func pause(d time.Duration, stop <-chan struct{}) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
+		return true
 	case <-stop:
+		return false
 	}
 }

@@ -138,10 +138,10 @@ func checkPreconditions(k *kinds.Kind, obj kinds.Object, pre *metav1.Preconditio
 func (res *Resource) dependentsFinalizers(obj kinds.Object, o *metav1.DeleteOptions) []string {
 	orphan, foreground := res.Orphans, false
 	has := obj.GetFinalizers()
+	wish := o.OrphanDependents //lint:ignore SA1019 old clients still send it, and a server honours it
 	switch {
-	//lint:ignore SA1019 old clients still send it, and a server honours it
-	case o.OrphanDependents != nil:
-		orphan = *o.OrphanDependents
+	case wish != nil:
+		orphan = *wish
 	case o.PropagationPolicy != nil:
 		orphan = *o.PropagationPolicy == metav1.DeletePropagationOrphan
 		foreground = *o.PropagationPolicy == metav1.DeletePropagationForeground
