@@ -417,6 +417,10 @@ func headlessRun(cmd *cobra.Command, o headless.Options, files runFiles, output 
 	if err := print(cmd.OutOrStdout(), r.Summary, output); err != nil {
 		return err
 	}
+	if len(r.Crashed) > 0 {
+		c := r.Crashed[0]
+		return fmt.Errorf("a component panicked, which is a fault of kubeviz: %s: %s\n%s", c.Who, c.Value, c.Stack)
+	}
 	if r.Failed {
 		return exitError(1)
 	}

@@ -16,12 +16,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"example.com/kubeviz/components/apiserver"
 	"example.com/kubeviz/components/balancer"
 	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/components/kubelet"
 	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/journal"
+	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/scenario"
 	"example.com/kubeviz/engine/sim"
 	"example.com/kubeviz/engine/simnet"
@@ -140,13 +144,47 @@ func (e *Engine) begin() {
 		m.powerOn(e.root, false)
 	}
 	if e.opts.Scenario.Manifests != "" {
-		e.execute(command.Apply{Source: e.opts.Scenario.Name + " manifests", YAML: e.opts.Scenario.Manifests})
+		e.you.Go("wait for nodes", func(p *sim.Proc) {
+			e.awaitNodes(p)
+			e.execute(command.Apply{Source: e.opts.Scenario.Name + " manifests", YAML: e.opts.Scenario.Manifests})
+		})
 	}
 	steps, _ := e.opts.Scenario.Timed() // checked by Validate
 	for _, s := range steps {
 		e.loop.At(e.opts.Start.Add(s.At), func() { e.execute(s.Command) })
 	}
 	e.sampleProgress()
+}
+
+// A user deploys on a cluster that is up: the manifests wait for all nodes, looking every nodesPoll, but no longer than nodesWait.
+const (
+	nodesPoll = 500 * time.Millisecond
+	nodesWait = time.Minute
+)
+
+func (e *Engine) awaitNodes(p *sim.Proc) {
+	client := e.kubectl()
+	for p.Now().Sub(e.opts.Start) < nodesWait {
+		nodes, _, err := kubeapi.FetchList[*corev1.Node](p, client, kinds.Nodes, kubeapi.ListOptions{})
+		ready := 0
+		for _, n := range nodes {
+			if kinds.NodeStatus(n) == "Ready" && len(n.Spec.Taints) == len(e.taintsAtRest(n.Name)) {
+				ready++
+			}
+		}
+		if err == nil && ready == len(e.machines) {
+			return
+		}
+		p.Sleep(nodesPoll)
+	}
+}
+
+// taintsAtRest are those that a healthy node of that name keeps.
+func (e *Engine) taintsAtRest(node string) []corev1.Taint {
+	if m := e.byHost[node]; m != nil && m.master {
+		return kubelet.MasterTaints()
+	}
+	return nil
 }
 
 // Run drives the cluster until ctx ends.

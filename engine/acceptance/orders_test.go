@@ -162,7 +162,14 @@ func TestAScenarioFilePlaysItsSteps(t *testing.T) {
 	p := play(t, run{scenario: &s, seed: 1, length: 4 * time.Minute, do: []string{"90s get pods"}})
 	var got []string
 	for _, c := range p.world.Commands {
-		got = append(got, p.since(c.At).String()+" "+c.Text)
+		at := p.since(c.At)
+		if len(got) == 0 { // the manifests wait until all nodes are ready
+			if at < 5*time.Second || at > 15*time.Second {
+				t.Errorf("the manifests were applied after %s", at)
+			}
+			at = 0
+		}
+		got = append(got, at.String()+" "+c.Text)
 		if c.Error != "" {
 			t.Errorf("%s: %s", c.Text, c.Error)
 		}

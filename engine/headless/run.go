@@ -49,8 +49,10 @@ type Result struct {
 	World   *world.World
 	Records []event.Record
 	// End is the simulated instant at which the run ended.
-	End    time.Time
-	Failed bool
+	End time.Time
+	// Crashed are components that panicked: faults of kubeviz, never of what was asked of it.
+	Crashed []event.Crashed
+	Failed  bool
 }
 
 // Run runs it.
@@ -64,7 +66,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	o.Scenario.Steps = append(append([]scenario.Step(nil), o.Scenario.Steps...), o.Do...)
 	repeatable := o.Store == engine.StoreMemory
 	w := &world.World{}
-	writers := []journal.Writer{fold{w}}
+	live := &fold{w: w}
+	writers := []journal.Writer{live}
 	var file *bufio.Writer
 	if o.Journal != nil {
 		file = bufio.NewWriterSize(o.Journal, 1<<16)
@@ -98,7 +101,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	s := Summarize(w, time.Since(began))
 	s.VirtualTime = o.For.String()
-	r := Result{Summary: s, World: w, End: e.Now(), Failed: failed(w)}
+	r := Result{Summary: s, World: w, End: e.Now(), Failed: failed(w), Crashed: live.crashed}
 	if o.Keep {
 		r.Records, _ = e.Journal().Read(nil, 1, capacity)
 	}
@@ -106,9 +109,18 @@ func Run(ctx context.Context, o Options) (Result, error) {
 }
 
 // fold keeps a world up to date with a journal that is bounded in memory.
-type fold struct{ w *world.World }
+type fold struct {
+	w       *world.World
+	crashed []event.Crashed
+}
 
-func (f fold) Write(r event.Record) error { f.w.Apply(r); return nil }
+func (f *fold) Write(r event.Record) error {
+	if c, ok := r.Event.(event.Crashed); ok {
+		f.crashed = append(f.crashed, c)
+	}
+	f.w.Apply(r)
+	return nil
+}
 
 func failed(w *world.World) bool {
 	for _, c := range w.Commands {
