@@ -294,7 +294,7 @@ func runCommand() *cobra.Command {
 				return err
 			}
 			o := headless.Options{Scenario: s, For: length, Store: store, DataDir: f.dataDir, Seed: f.seed, HeldRate: sim.Rate(f.rate), Version: version}
-			if length <= 0 || length > 1000*time.Hour {
+			if cmd.Flags().Changed("for") && length <= 0 || length > 1000*time.Hour {
 				return usageError{fmt.Errorf("--for %s is not above 0 and up to 1000h", length)}
 			}
 			if store != engine.StoreRaft && store != engine.StoreMemory {
@@ -322,7 +322,7 @@ func runCommand() *cobra.Command {
 	}
 	f.add(cmd, 1)
 	cmd.Flags().Lookup("rate").Usage = "pace at which simulated time is held while the raft store elects or commits, 0.1-60"
-	cmd.Flags().DurationVar(&length, "for", headless.DefaultFor, "simulated length of the run")
+	cmd.Flags().DurationVar(&length, "for", 0, "simulated length of the run (default 2m, or 2m beyond the last step)")
 	cmd.Flags().StringArrayVar(&do, "do", nil, "'AT COMMAND': give a command at a simulated time since the start, e.g. '60s kill leader' (repeatable)")
 	cmd.Flags().StringVar(&store, "store", engine.StoreRaft, "raft, or memory: no raft, the same seed gives the same journal byte for byte")
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")

@@ -41,7 +41,8 @@ type machine struct {
 	stopping bool
 	// changed is the record of the last power change or of the last stop of a program by name, for causes.
 	changed map[string]event.Seq
-	boot    uint64 // counts power-ons, so that timers of an earlier life do nothing
+	healed  event.Seq // newest repair of a link of this machine
+	boot    uint64    // counts power-ons, so that timers of an earlier life do nothing
 }
 
 func (e *Engine) addMachine(host string, master bool, number int) {

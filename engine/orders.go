@@ -325,6 +325,11 @@ func (e *Engine) heal(given event.Seq, c command.Heal) error {
 	var last event.Seq
 	for _, a := range gone {
 		last = e.journal.Emit(event.Engine, given, event.FaultRemoved{ID: event.Seq(a.ID), Fault: a.Fault})
+		for _, m := range e.machines {
+			if a.Fault.Touches(m.host) {
+				m.healed = last
+			}
+		}
 	}
 	e.store.shaken(last)
 	return nil

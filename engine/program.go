@@ -51,8 +51,9 @@ func (m *machine) newProgram(name string, cause event.Seq) *program {
 	return pg
 }
 
-// silencer tells a program which record keeps a host from being heard: first what keeps its kubelet silent, then what keeps the same program there silent, and
-// at last the program's newest start there, since a candidate that lost its lease for no other reason was restarted.
+// silencer tells a program which record keeps a host from being heard: first what keeps its kubelet silent, then what keeps the same program there silent. Where
+// nothing does, it is the newest repair of its links or start of its programs: that is why it is heard again, and a candidate that lost its lease for no other
+// reason was restarted.
 func (e *Engine) silencer(program string) func(host string) event.Seq {
 	return func(host string) event.Seq {
 		m := e.byHost[host]
@@ -66,9 +67,9 @@ func (e *Engine) silencer(program string) func(host string) event.Seq {
 			return seq
 		}
 		if program == "kubelet" {
-			return 0
+			return m.healed
 		}
-		return m.changed[program]
+		return max(m.healed, m.changed["kubelet"], m.changed[program])
 	}
 }
 

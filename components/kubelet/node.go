@@ -12,6 +12,7 @@ import (
 
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/components/kubelet/runtime"
+	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
 )
@@ -184,6 +185,10 @@ func (k *Kubelet) tryUpdateNode(p *sim.Proc) error {
 	if !differs && now.Before(k.node.nextReport) {
 		k.node.agreed = present
 		return nil
+	}
+	if k.pr.Silenced != nil { // a status that must be mended follows from what lets this machine be heard again
+		defer func(before event.Seq) { p.Cause = before }(p.Cause)
+		p.Cause = max(p.Cause, k.pr.Silenced(k.cfg.Node))
 	}
 	if _, err := kubeapi.PatchFrom(p, c, "status", old, changed); err != nil {
 		return err

@@ -40,7 +40,7 @@ type Options struct {
 	Keep bool
 }
 
-// DefaultFor is how long a run is when nobody says.
+// DefaultFor is how long a run is when nobody says: this long, and this much beyond the last step.
 const DefaultFor = 2 * time.Minute
 
 // Result of a run: the summary and whether a command failed.
@@ -52,18 +52,33 @@ type Result struct {
 	End time.Time
 	// Crashed are components that panicked: faults of kubeviz, never of what was asked of it.
 	Crashed []event.Crashed
-	Failed  bool
+	// Late counts steps that lie after the end of the run and so were never given.
+	Late   int
+	Failed bool
 }
 
 // Run runs it.
 func Run(ctx context.Context, o Options) (Result, error) {
-	if o.For == 0 {
-		o.For = DefaultFor
-	}
 	if o.Start.IsZero() {
 		o.Start = engine.RepeatableStart
 	}
 	o.Scenario.Steps = append(append([]scenario.Step(nil), o.Scenario.Steps...), o.Do...)
+	steps, err := o.Scenario.Timed()
+	if err != nil {
+		return Result{}, err
+	}
+	if o.For == 0 {
+		o.For = DefaultFor
+		if n := len(steps); n > 0 {
+			o.For += steps[n-1].At
+		}
+	}
+	late := 0
+	for _, s := range steps {
+		if s.At > o.For {
+			late++
+		}
+	}
 	repeatable := o.Store == engine.StoreMemory
 	w := &world.World{}
 	live := &fold{w: w}
@@ -101,7 +116,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	s := Summarize(w, time.Since(began))
 	s.VirtualTime = o.For.String()
-	r := Result{Summary: s, World: w, End: e.Now(), Failed: failed(w), Crashed: live.crashed}
+	r := Result{Summary: s, World: w, End: e.Now(), Failed: failed(w), Crashed: live.crashed, Late: late}
 	if o.Keep {
 		r.Records, _ = e.Journal().Read(nil, 1, capacity)
 	}
