@@ -77,7 +77,7 @@ func (e *Engine) order(given event.Seq, c command.Command) error {
 		if e.loop.Rate() != 0 {
 			return errors.New("time is running; pause first")
 		}
-		e.loop.Step(c.Count)
+		e.step(c.Count)
 		return nil
 	case command.Until:
 		return e.until(given, c)
@@ -101,6 +101,25 @@ func (e *Engine) pause(cause event.Seq, why string) {
 		e.resumeRate = r
 	}
 	e.setRate(cause, 0, why)
+}
+
+// stepMax bounds the single things that one step may take until something happens that is worth a look.
+const stepMax = 5_000
+
+// step lets single things happen until count facts that stir have been journalled; heartbeats, samples and counts on the way pass by.
+func (e *Engine) step(count int) {
+	seen := e.journal.Last()
+	e.loop.StopWhen(func() bool {
+		recs, _ := e.journal.Read(nil, seen+1, 1<<16)
+		for _, r := range recs {
+			seen = r.Seq
+			if stirs(r) {
+				count--
+			}
+		}
+		return count <= 0
+	}, nil)
+	e.loop.Step(stepMax)
 }
 
 // quietAhead is how long nothing but heartbeats may be due for the cluster to count as quiet.

@@ -223,7 +223,7 @@ func (e *Engine) gate() sim.Rate {
 	if e.opts.Store == StoreMemory {
 		return sim.Unpaced
 	}
-	free := e.loop.Rate() == sim.Unpaced
+	free := e.loop.Rate() == sim.Unpaced || e.loop.Rate() == 0 // a step jumps
 	if d.majority == nil && !d.cluster.Led() {
 		if free && d.shakenWithin(noticeFor) { // the members left are still finding out
 			return e.opts.HeldRate

@@ -24,7 +24,7 @@ func matches(r event.Record, what string) bool {
 // stirs reports whether a record means that something is going on beyond heartbeats, samples and counts.
 func stirs(r event.Record) bool {
 	switch r.Event.(type) {
-	case event.LeaseRenewed, event.RaftProgress, event.RequestTally, event.QueueChanged, event.RateChanged, event.RequestDone, event.RequestReceived:
+	case event.CommandGiven, event.CommandDone, event.LeaseRenewed, event.RaftProgress, event.RequestTally, event.QueueChanged, event.RateChanged, event.RequestDone, event.RequestReceived:
 		return false
 	}
 	return true

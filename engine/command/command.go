@@ -108,7 +108,8 @@ type Speed struct{ Rate float64 }
 
 func (c Speed) String() string { return "speed " + strconv.FormatFloat(c.Rate, 'g', -1, 64) + "x" }
 
-// Pause holds time still; Resume lets it run at the rate before. Step lets Count single things happen while paused.
+// Pause holds time still; Resume lets it run at the rate before. Step lets time go on while paused until Count things
+// worth a look have happened.
 type Pause struct{}
 type Resume struct{}
 type Step struct{ Count int }

@@ -44,7 +44,7 @@ func Words() []Word {
 		{"speed", "speed 10x", "simulated seconds per second, 0.1x to 60x", parseSpeed},
 		{"pause", "pause", "hold time still", none(Pause{})},
 		{"resume", "resume", "let time run again", none(Resume{})},
-		{"step", "step [N]", "let single things happen while paused", parseStep},
+		{"step", "step [N]", "go on to the next thing that happens, while paused", parseStep},
 		{"until", "until EVENT|quiet", "run until something happens, then pause", parseUntil},
 		{"kubectl", "kubectl get|create|run|scale|set image|rollout undo|delete|cordon …", "ask the API server, in kubectl's words", parseKubectl},
 	}

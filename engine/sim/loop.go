@@ -257,7 +257,8 @@ func (l *Loop) advance(until time.Time) bool {
 	rate := l.rate
 	if rate == 0 { // a single step jumps
 		rate = Unpaced
-	} else if l.opts.Gate != nil {
+	}
+	if l.opts.Gate != nil {
 		rate = min(rate, l.opts.Gate())
 		if rate <= 0 { // held still
 			l.unanchor()
@@ -283,7 +284,7 @@ func (l *Loop) advance(until time.Time) bool {
 			if w := math.Ceil(float64(target.Sub(present)) / float64(rate)); w < float64(tick) {
 				wait = time.Duration(w)
 			}
-			if l.rate == Unpaced { // held by the gate: look again soon
+			if l.rate == Unpaced || l.rate == 0 { // held by the gate: look again soon
 				wait = min(wait, gatePoll)
 			}
 			l.pause(wall, wait)
