@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"example.com/kubeviz/components/kubectl"
+	"example.com/kubeviz/components/kubelet/runtime"
 	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/fault"
@@ -58,6 +61,8 @@ func (e *Engine) order(given event.Seq, c command.Command) error {
 		return e.wipe(given, c)
 	case command.Crash:
 		return e.crash(given, c)
+	case command.Break:
+		return e.breakProbe(given, c)
 	case command.Speed:
 		e.setRate(given, sim.Rate(c.Rate), "")
 		return nil
@@ -357,25 +362,53 @@ func (e *Engine) heal(given event.Seq, c command.Heal) error {
 // ---- pods and the API
 
 func (e *Engine) crash(given event.Seq, c command.Crash) error {
+	m, pod, err := e.running(c.Namespace, c.Pod)
+	if err != nil {
+		return err
+	}
+	container := c.Container
+	if container == "" {
+		container = pod.Spec.Containers[0].Name
+	}
+	if !m.runtime.Crash(given, pod.UID, container, c.Code, "") {
+		return fmt.Errorf("container %s of pod %s/%s does not run on %s now", container, c.Namespace, c.Pod, m.host)
+	}
+	return nil
+}
+
+// breakProbe makes a probe fail; a container without such a probe would never be asked, so that is refused.
+func (e *Engine) breakProbe(given event.Seq, c command.Break) error {
+	m, pod, err := e.running(c.Namespace, c.Pod)
+	if err != nil {
+		return err
+	}
+	container := pod.Spec.Containers[0]
+	probe, health := container.ReadinessProbe, runtime.Health{NotReady: true, Cause: given}
+	if c.Probe == "liveness" {
+		probe, health = container.LivenessProbe, runtime.Health{NotLive: true, Cause: given}
+	}
+	if probe == nil {
+		return fmt.Errorf("container %s of pod %s/%s has no %s probe, so nobody would notice", container.Name, c.Namespace, c.Pod, c.Probe)
+	}
+	if !m.runtime.Break(pod.UID, container.Name, health) {
+		return fmt.Errorf("container %s of pod %s/%s does not run on %s now", container.Name, c.Namespace, c.Pod, m.host)
+	}
+	return nil
+}
+
+// running finds the machine that really runs a pod.
+func (e *Engine) running(namespace, name string) (*machine, *corev1.Pod, error) {
 	for _, m := range e.machines {
 		if !m.up {
 			continue
 		}
 		for _, sb := range m.runtime.ListPodSandbox() {
-			if !sb.Ready || sb.Pod.Namespace != c.Namespace || sb.Pod.Name != c.Pod {
-				continue
+			if sb.Ready && sb.Pod.Namespace == namespace && sb.Pod.Name == name {
+				return m, sb.Pod, nil
 			}
-			container := c.Container
-			if container == "" {
-				container = sb.Pod.Spec.Containers[0].Name
-			}
-			if !m.runtime.Crash(given, sb.Pod.UID, container, c.Code, "") {
-				return fmt.Errorf("container %s of pod %s/%s does not run on %s now", container, c.Namespace, c.Pod, m.host)
-			}
-			return nil
 		}
 	}
-	return fmt.Errorf("no machine runs a container of pod %s/%s", c.Namespace, c.Pod)
+	return nil, nil, fmt.Errorf("no machine runs a container of pod %s/%s", namespace, name)
 }
 
 // retryApply is how often the manifests of a scenario are tried again while the API does not answer yet.

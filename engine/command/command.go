@@ -103,6 +103,11 @@ func (c Crash) String() string {
 	return s
 }
 
+// Break makes a probe of a pod's first container fail until the container restarts. Probe is "readiness" or "liveness".
+type Break struct{ Probe, Namespace, Pod string }
+
+func (c Break) String() string { return "break " + c.Probe + " pod/" + c.Namespace + "/" + c.Pod }
+
 // Speed sets simulated seconds per wall second.
 type Speed struct{ Rate float64 }
 

@@ -27,6 +27,9 @@ const lineMax = 4096
 var kubectlVerbs = map[string]bool{"get": true, "describe": true, "create": true, "run": true, "scale": true, "set": true, "rollout": true,
 	"delete": true, "cordon": true, "uncordon": true, "taint": true, "label": true}
 
+// planned words are refused by name, so that nobody takes them for typing errors.
+var planned = map[string]bool{"disk": true, "backup": true, "restore": true, "member": true, "pressure": true, "vm": true}
+
 // Words lists the command words in the order of help.
 func Words() []Word {
 	return []Word{
@@ -41,6 +44,7 @@ func Words() []Word {
 		{"heal", "heal [TARGET]", "repair links: those that touch TARGET, or all", parseHeal},
 		{"wipe", "wipe TARGET", "delete the disk of a master that is down", parseWipe},
 		{"crash", "crash pod/NAMESPACE/NAME [CONTAINER] [code=N]", "make a container exit", parseCrash},
+		{"break", "break readiness|liveness pod/NAMESPACE/NAME", "make a probe of a pod fail until its container restarts", parseBreak},
 		{"speed", "speed 10x", "simulated seconds per second, 0.1x to 60x", parseSpeed},
 		{"pause", "pause", "hold time still", none(Pause{})},
 		{"resume", "resume", "let time run again", none(Resume{})},
@@ -77,6 +81,9 @@ func Parse(line string) (Command, error) {
 			}
 			return c, nil
 		}
+	}
+	if planned[name] {
+		return nil, &SyntaxError{Line: line, Wrong: fmt.Sprintf("%q is not offered by this version", name), Usage: "one of " + names()}
 	}
 	return nil, &SyntaxError{Line: line, Wrong: fmt.Sprintf("no command is called %q", fields[0]), Usage: "one of " + names()}
 }
@@ -313,15 +320,32 @@ func parseWipe(args []string) (Command, error) {
 	return Wipe{Target: args[0]}, target(args[0])
 }
 
+// podTarget reads pod/NAMESPACE/NAME.
+func podTarget(s string) (namespace, name string, err error) {
+	parts := strings.Split(s, "/")
+	if len(parts) != 3 || parts[0] != "pod" || parts[1] == "" || parts[2] == "" {
+		return "", "", fmt.Errorf("%q is not pod/NAMESPACE/NAME", s)
+	}
+	return parts[1], parts[2], nil
+}
+
+func parseBreak(args []string) (Command, error) {
+	if len(args) != 2 || (args[0] != "readiness" && args[0] != "liveness") {
+		return nil, fmt.Errorf("takes readiness or liveness, and a pod")
+	}
+	namespace, name, err := podTarget(args[1])
+	return Break{Probe: args[0], Namespace: namespace, Pod: name}, err
+}
+
 func parseCrash(args []string) (Command, error) {
 	if len(args) == 0 {
 		return nil, fmt.Errorf("names no pod")
 	}
-	parts := strings.Split(args[0], "/")
-	if len(parts) != 3 || parts[0] != "pod" || parts[1] == "" || parts[2] == "" {
-		return nil, fmt.Errorf("%q is not pod/NAMESPACE/NAME", args[0])
+	namespace, name, err := podTarget(args[0])
+	if err != nil {
+		return nil, err
 	}
-	c := Crash{Namespace: parts[1], Pod: parts[2], Code: 1}
+	c := Crash{Namespace: namespace, Pod: name, Code: 1}
 	for _, a := range args[1:] {
 		if v, ok := strings.CutPrefix(a, "code="); ok {
 			n, err := strconv.Atoi(v)

@@ -10,7 +10,7 @@ func TestWordsReadBackAsWritten(t *testing.T) {
 		"kill master-1", "stop leader", "start master-1/apiserver", "restart worker-2",
 		"cut worker-1 all", "cut master-1/etcd master-2/etcd oneway", "partition master-1,worker-1 | master-2,master-3",
 		"delay master-1 master-2 200ms", "loss worker-1 master-1 20%", "heal", "heal worker-1", "wipe master-1",
-		"crash pod/default/nginx-1", "crash pod/default/nginx-1 app code=137", "speed 10x", "speed 0.5x", "pause", "resume", "step", "step 5",
+		"crash pod/default/nginx-1", "break readiness pod/default/nginx-1", "crash pod/default/nginx-1 app code=137", "speed 10x", "speed 0.5x", "pause", "resume", "step", "step 5",
 		"until quiet", "until NodeNotReady", "kubectl scale deployment nginx --replicas=5", `kubectl run x --image=nginx "--overrides={\"a\": 1}"`,
 	} {
 		c, err := Parse(line)
@@ -50,6 +50,9 @@ func TestWrongLinesSayWhatAndHow(t *testing.T) {
 		"speed":                  "takes one rate",
 		"step zero":              "not a count",
 		"crash nginx":            "not pod/NAMESPACE/NAME",
+		"break pod/a/b":          "takes readiness or liveness",
+		"break liveness nginx":   "not pod/NAMESPACE/NAME",
+		"backup /tmp/x":          `"backup" is not offered by this version`,
 		"pause now":              "takes no arguments",
 		`kill "master-1`:         "not closed",
 		strings.Repeat("x", 5e3): "longer than",
