@@ -23,8 +23,8 @@ import (
 type storeDoor struct {
 	e       *Engine
 	cluster raftstore.Cluster
-	// pace is simulated seconds per wall second as the store's goroutines see it (for delays).
-	pace atomic.Uint64 // math.Float64bits would do; stored as rate*1000
+	// pace is simulated seconds per 1,000 wall seconds, for goroutines that turn simulated delays into wall ones.
+	pace atomic.Uint64
 
 	// Loop only:
 	busySince time.Time      // wall; see busyFor
@@ -215,7 +215,8 @@ func (d *storeDoor) findMajority() []string {
 
 // gate says how fast simulated time may run now.
 //
-// While no leader is known but one can be elected, it is held to electionRate (paced) or HeldRate (unpaced). Unpaced, it is also held while a request to the store is
+// While no leader is known but one can be elected, it is held to electionRate (paced) or HeldRate (unpaced). Paced, it is also held to electionRate while the store
+// has been at work for busyLimit without a break. Unpaced, it is also held while a request to the store is
 // in flight on the side of the majority, and shortly after a commit until the members there have applied it. Requests on a side that cannot get through do not hold it:
 // nothing in wall time will ever answer them. A leader that lost its majority holds it until it has stepped down, which takes wall time too.
 func (e *Engine) gate() sim.Rate {
