@@ -56,7 +56,7 @@ func (m *model) draw() {
 	body := m.body()
 	f := m.frame(body)
 	m.drawHeader(f, c)
-	m.views[m.active].Draw(f, c.Sub(body))
+	m.rooms.front().Draw(f, c.Sub(body))
 	if m.overlay.Open() {
 		m.overlay.Draw(c.Sub(body))
 	}
@@ -209,9 +209,10 @@ func (m *model) quorum(q scene.Quorum) widget.Span {
 // drawTabs shows the views, and where the selection is on the right.
 func (m *model) drawTabs(f view.Frame, c grid.Canvas) {
 	x := 1
-	for i, v := range m.views {
+	for i := range m.rooms.all {
+		v := m.rooms.all[i].base
 		style := theme.Dim
-		if i == m.active {
+		if i == m.rooms.at {
 			style = theme.Accent
 		}
 		x = c.Put(x, 1, fmt.Sprintf("%d %s", i+1, m.words.Say("view."+v.ID())), style) + 3
@@ -236,7 +237,8 @@ func (m *model) drawTabs(f view.Frame, c grid.Canvas) {
 // tabAt is the view whose tab is at a column.
 func (m *model) tabAt(at int) string {
 	x := 1
-	for i, v := range m.views {
+	for i := range m.rooms.all {
+		v := m.rooms.all[i].base
 		end := x + grid.Width(fmt.Sprintf("%d %s", i+1, m.words.Say("view."+v.ID())))
 		if at >= x && at < end {
 			return v.ID()

@@ -9,15 +9,16 @@ import (
 	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/journal"
+	"example.com/kubeviz/engine/trace"
 	"example.com/kubeviz/tui/feed"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/keymap"
 	"example.com/kubeviz/tui/layout"
+	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/view/listview"
-	"example.com/kubeviz/tui/view/mapview"
 	"example.com/kubeviz/tui/view/storyview"
 	"example.com/kubeviz/tui/words"
 )
@@ -55,8 +56,9 @@ type model struct {
 	clock    func() time.Time // wall
 	title    string
 
-	views   []view.View
-	active  int
+	rooms   rooms
+	trace   *trace.Index
+	motion  *motion.Lanes
 	overlay listview.List
 	console console
 	toasts  []toast
@@ -121,7 +123,9 @@ func newModel(o Options) *model {
 	}
 	m.theme = o.theme
 	m.feed = feed.New(m.words)
-	m.views = []view.View{mapview.View{}, storyview.View{}}
+	m.rooms = newRooms()
+	m.trace = trace.New(m.journal)
+	m.motion = &motion.Lanes{}
 	m.console = newConsole()
 	m.scene = scene.Of(m.line.World(), m.line.Now())
 	return m
@@ -184,6 +188,7 @@ func (m *model) tick() {
 		}
 	}
 	now := m.line.Now()
+	m.trace.Advance(4 * foldBatch)
 	if n > 0 {
 		if m.line.World().Rate == m.asked {
 			m.asked = 0
@@ -279,24 +284,19 @@ func (m *model) say(text string, style grid.Style) {
 
 // frame is what views see.
 func (m *model) frame(r layout.Rect) view.Frame {
-	f := view.Frame{World: m.line.World(), Scene: m.scene, Feed: m.feed, Words: m.words, Now: m.line.Now(), W: r.W, H: r.H, Live: m.line.Live(), Record: m.record, Location: m.location}
+	f := view.Frame{World: m.line.World(), Scene: m.scene, Feed: m.feed, Words: m.words, Now: m.line.Now(), W: r.W, H: r.H, Live: m.line.Live(), Recording: m.cluster == nil,
+		Trace: m.trace, Motion: m.motion, Wall: m.clock(), Location: m.location}
+	if m.journal != nil {
+		f.Journal = m.journal
+	}
 	f.Rate, f.Unpaced, f.WhyPause = f.World.Rate, f.World.Unpaced, f.World.WhyPause
 	if p, ok := m.line.(Pacer); ok {
 		f.Rate, f.Unpaced, f.WhyPause = p.Rate(), false, ""
 	}
-	for _, v := range m.views {
-		if s, ok := v.(view.Selector); ok {
-			f.Selected = s.Selection(f)
-		}
-	}
+	front := m.rooms.front()
+	f.Front = front.ID()
+	f.Selected = selection(front, f)
 	return f
-}
-
-func (m *model) record(seq event.Seq) (event.Record, bool) {
-	if m.journal == nil || seq == 0 {
-		return event.Record{}, false
-	}
-	return m.journal.Get(seq)
 }
 
 // console holds the text field and its history.

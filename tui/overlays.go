@@ -4,25 +4,20 @@ import (
 	"strings"
 
 	"example.com/kubeviz/engine/command"
-	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/tui/feed"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/keymap"
 	"example.com/kubeviz/tui/sanitize"
-	"example.com/kubeviz/tui/sentence"
 	"example.com/kubeviz/tui/theme"
-	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/view/listview"
-	"example.com/kubeviz/tui/view/storyview"
 	"example.com/kubeviz/tui/widget"
-	"example.com/kubeviz/tui/words"
 )
 
 // help is made from the key table, the signs of the map and the words of command.
 func (m *model) help() listview.List {
 	l := listview.List{Title: m.words.Say("help.title"), Width: min(m.w-4, 92)}
-	scopes := []keymap.Scope{keymap.Scope(m.views[m.active].ID()), keymap.Everywhere}
-	for _, s := range []keymap.Scope{keymap.Map, keymap.Story} {
+	scopes := []keymap.Scope{keymap.Scope(m.rooms.front().ID()), keymap.Everywhere}
+	for _, s := range []keymap.Scope{"map", "story"} {
 		if s != scopes[0] {
 			scopes = append(scopes, s)
 		}
@@ -78,54 +73,6 @@ func (m *model) legend() []widget.Line {
 		out = append(out, widget.Line{{Text: "  "}, {Text: m.words.Say(key), Style: theme.Dim}})
 	}
 	return out
-}
-
-// chainMax bounds a chain of causes.
-const chainMax = 200
-
-// chain lists what led to a record, from the first cause down to it.
-func (m *model) chain(seq event.Seq, f view.Frame) listview.List {
-	l := listview.List{Title: m.words.Say("chain.title"), Width: min(m.w-4, 110)}
-	teller := sentence.NewTeller(m.words)
-	var recs []event.Record
-	for len(recs) < chainMax {
-		r, ok := m.record(seq)
-		if !ok {
-			break
-		}
-		recs = append(recs, r)
-		if r.Cause == 0 || r.Cause >= r.Seq {
-			seq = 0
-			break
-		}
-		seq = r.Cause
-	}
-	if seq != 0 && len(recs) < chainMax {
-		l.Lines = append(l.Lines, widget.Line{{Text: m.words.Say("chain.forgotten", "seq", uint64(seq)), Style: theme.Waiting}})
-	}
-	for i := len(recs) - 1; i >= 0; i-- {
-		r := recs[i]
-		s := teller.Tell(r, nil)
-		depth := min(len(recs)-1-i, 12)
-		lead := ""
-		if depth > 0 {
-			lead = strings.Repeat(" ", depth-1) + string(grid.Into) + " "
-		}
-		gap := ""
-		if i+1 < len(recs) {
-			gap = "+" + words.Short(r.At.Sub(recs[i+1].At))
-		}
-		style := storyview.Style(s.Tone)
-		if s.Tone == sentence.Quiet {
-			style = theme.Cause
-		}
-		l.Lines = append(l.Lines, widget.Line{{Text: grid.Pad(storyview.Clock(f, r.At), 8), Style: theme.Dim}, {Text: grid.Pad(gap, 7), Style: theme.Dim}, {Text: lead, Style: theme.Frame},
-			{Text: m.words.Say("head.title", "title", s.Who) + " ", Style: theme.Dim}, {Text: s.One, Style: style}})
-	}
-	if len(recs) == 0 {
-		l.Lines = append(l.Lines, widget.Line{{Text: m.words.Say("chain.none"), Style: theme.Dim}})
-	}
-	return l
 }
 
 // answerList shows the answer of a command that has more than a line.

@@ -3,16 +3,14 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
-
-	appsv1 "k8s.io/api/apps/v1"
 
 	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/tui/intent"
 	"example.com/kubeviz/tui/keymap"
 	"example.com/kubeviz/tui/scene"
+	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/view/listview"
@@ -47,7 +45,7 @@ func (m *model) scopes() []keymap.Scope {
 	if m.overlay.Open() {
 		return []keymap.Scope{keymap.Overlay, keymap.Everywhere}
 	}
-	return []keymap.Scope{keymap.Scope(m.views[m.active].ID()), keymap.Everywhere}
+	return []keymap.Scope{keymap.Scope(m.rooms.front().ID()), keymap.Everywhere}
 }
 
 func (m *model) press(key string) tea.Cmd {
@@ -72,7 +70,9 @@ func (m *model) dispatch(i intent.Intent, f view.Frame) tea.Cmd {
 	if m.overlay.Open() {
 		m.overlay, left = m.overlay.Handle(i, f.W, f.H)
 	} else {
-		m.views[m.active], left = m.views[m.active].Handle(i, f)
+		var v view.View
+		v, left = m.rooms.front().Handle(i, f)
+		m.rooms.set(v)
 	}
 	var cmds []tea.Cmd
 	for _, i := range left {
@@ -99,11 +99,25 @@ func (m *model) act(i intent.Intent, f view.Frame) tea.Cmd {
 	case intent.Console:
 		m.openConsole()
 	case intent.Show:
-		m.show(i.View)
+		m.rooms.show(i.View)
 	case intent.Cycle:
-		m.active = (m.active + i.By + len(m.views)) % len(m.views)
+		m.rooms.at = (m.rooms.at + i.By + len(m.rooms.all)) % len(m.rooms.all)
+	case intent.Open:
+		if v, ok := page(i, f); ok {
+			m.rooms.push(v)
+		}
+	case intent.Back:
+		m.rooms.pop()
+	case intent.Detail:
+		return m.act(intent.Open{Page: "detail", Target: f.Selected}, f)
 	case intent.Chain:
-		m.overlay = m.chain(i.Seq, f)
+		seq := i.Seq
+		if all := f.About(f.Selected); seq == 0 && len(all) > 0 {
+			seq = all[len(all)-1]
+		}
+		return m.act(intent.Open{Page: "chain", Target: f.Selected, Seq: seq}, f)
+	case intent.Why:
+		return m.act(intent.Open{Page: "why", Target: f.Selected}, f)
 	case intent.Tell:
 		m.say(i.Text, theme.Text)
 	case intent.Run:
@@ -116,14 +130,6 @@ func (m *model) act(i intent.Intent, f view.Frame) tea.Cmd {
 		}
 	}
 	return nil
-}
-
-func (m *model) show(id string) {
-	for i, v := range m.views {
-		if v.ID() == id {
-			m.active = i
-		}
-	}
 }
 
 // do gives an order to the cluster.
@@ -174,7 +180,7 @@ func order(i intent.Intent, f view.Frame, m *model) command.Command {
 	case intent.HealAll:
 		return command.Heal{}
 	case intent.Delete:
-		return command.Kubectl{Args: []string{"delete", "pod", t.Name, "-n", t.Namespace}}
+		return m.remove(t)
 	case intent.Scale:
 		return m.scale(i.By, f)
 	}
@@ -183,40 +189,31 @@ func order(i intent.Intent, f view.Frame, m *model) command.Command {
 
 // scale counts from what was asked for last, because the cluster may not have it yet.
 func (m *model) scale(by int, f view.Frame) command.Command {
-	d := deploymentOf(f)
-	if d == nil {
+	namespace, name, now, ok := keymap.DeploymentOf(f)
+	if !ok {
 		m.say(m.words.Say("not.no-deployment"), theme.Waiting)
 		return nil
 	}
-	key := d.Namespace + "/" + d.Name
-	now := 1
-	if d.Spec.Replicas != nil {
-		now = int(*d.Spec.Replicas)
-	}
+	key := namespace + "/" + name
 	if asked, ok := m.wants[key]; ok && m.clock().Sub(asked.at) < toastTime {
 		now = asked.replicas
 	}
 	next := max(now+by, 0)
 	m.wants[key] = want{next, m.clock()}
-	return command.Kubectl{Args: []string{"scale", "deployment", d.Name, fmt.Sprintf("--replicas=%d", next), "-n", d.Namespace}}
+	return command.Kubectl{Args: []string{"scale", "deployment", name, fmt.Sprintf("--replicas=%d", next), "-n", namespace}}
 }
 
-// deploymentOf finds the Deployment of the selected pod, or the only one.
-func deploymentOf(f view.Frame) *appsv1.Deployment {
-	t := f.Selected
-	if t.Kind == scene.Pod {
-		if p, ok := f.World.Pods.Get(t.Namespace + "/" + t.Name); ok {
-			hash := p.Object.Labels["pod-template-hash"]
-			for _, o := range p.Object.OwnerReferences {
-				if o.Kind == "ReplicaSet" && hash != "" {
-					if d, ok := f.World.Deployment(t.Namespace, strings.TrimSuffix(o.Name, "-"+hash)); ok {
-						return d
-					}
-				}
-			}
-		}
+// remove deletes an object as kubectl would.
+func (m *model) remove(t target.Target) command.Command {
+	what := "pod"
+	if t.Kind == target.Object {
+		what = t.Type
 	}
-	return f.Scene.OnlyDeployment
+	args := []string{"delete", what, t.Name}
+	if t.Namespace != "" {
+		args = append(args, "-n", t.Namespace)
+	}
+	return command.Kubectl{Args: args}
 }
 
 // rates on offer, simulated seconds per second.
@@ -304,7 +301,7 @@ func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
 		if m.tabsRow() == msg.Y {
 			if id := m.tabAt(msg.X); id != "" {
 				m.overlay = listview.List{}
-				m.show(id)
+				m.rooms.show(id)
 			}
 		}
 	}

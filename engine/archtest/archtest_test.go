@@ -38,6 +38,7 @@ var rules = []rule{
 	{"engine/simnet", []string{"engine/clock", "engine/sim", "engine/event", "engine/fault"}, "packets travel in simulated time through what is broken"},
 	{"engine/journal", []string{"engine/event", "engine/kinds"}, "records hold facts and objects"},
 	{"engine/world", []string{"engine/event", "engine/fault", "engine/kinds"}, "the fold sees records only"},
+	{"engine/trace", []string{"engine/event", "engine/kinds"}, "an index sees records only"},
 	{"engine/world/worldtest", append([]string{"engine/world", "engine/journal"}, vocabulary...), "records for tests of what stands on the fold"},
 	{"engine/acceptance", nil, "only tests"},
 	{"engine/timeline", []string{"engine/world", "engine/journal", "engine/event"}, "a place in a journal and the world there"},
@@ -64,8 +65,8 @@ var rules = []rule{
 	{"components/balancer", append([]string{"engine/sim", "engine/simnet", "components/kubeapi"}, vocabulary...), "stands before the API servers"},
 	{"components/kubectl", append([]string{"engine/sim", "components/kubeapi"}, vocabulary...), "a client like any other"},
 
-	{"tui", append([]string{"tui/...", "engine/world", "engine/journal", "engine/timeline"}, vocabulary...), "the screen sees the fold and gives commands, nothing else"},
-	{"tui/...", append([]string{"tui", "tui/...", "engine/world", "engine/journal", "engine/timeline"}, vocabulary...), "the screen sees the fold and gives commands, nothing else"},
+	{"tui", append([]string{"tui/...", "engine/world", "engine/journal", "engine/timeline", "engine/trace"}, vocabulary...), "the screen sees the fold and gives commands, nothing else"},
+	{"tui/...", append([]string{"tui", "tui/...", "engine/world", "engine/journal", "engine/timeline", "engine/trace"}, vocabulary...), "the screen sees the fold and gives commands, nothing else"},
 }
 
 func TestImportsPointDown(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/fault"
 	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/target"
 )
 
 // Grace is how long a node may be silent before it is judged; 50 s.
@@ -26,27 +27,21 @@ const Grace = 50 * time.Second
 // silentAfter is the age of a node's lease that is worth a word: one renewal (10 s) missed, and a half.
 const silentAfter = 15 * time.Second
 
-// Kind of a thing one can select.
-type Kind uint8
+// Target is a thing one can select.
+type Target = target.Target
 
-// The kinds.
+// Kind of a target.
+type Kind = target.Kind
+
+// The kinds of targets that a scene knows.
 const (
-	Nothing Kind = iota
-	Balancer
-	Master
-	Worker
-	Process
-	Pod
+	Nothing  = target.Nothing
+	Balancer = target.Balancer
+	Master   = target.Master
+	Worker   = target.Worker
+	Process  = target.Process
+	Pod      = target.Pod
 )
-
-// Target is a thing one can select. The zero value is nothing.
-type Target struct {
-	Kind      Kind
-	Host      string
-	Process   string
-	Namespace string
-	Name      string
-}
 
 // Machine of the cluster with the faults that touch it.
 type Machine struct {

@@ -1,4 +1,4 @@
-// Package words is the catalogue: every word the screen says of itself, by key, in one file per language.
+// Package words is the catalogue: every word the screen says of itself, by key, in one folder per language and one file per part of the screen.
 //
 // A line of the file is "key = text". Text holds places {name} and choices by number {n|pod|pods}. Arguments that are text pass tui/sanitize here, so nothing from the
 // cluster reaches the screen unchecked through a sentence. Words of Kubernetes (Ready, Pending, kubelet) are not translated.
@@ -7,7 +7,7 @@
 package words
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"sort"
 	"strconv"
@@ -17,13 +17,14 @@ import (
 	"example.com/kubeviz/tui/sanitize"
 )
 
-//go:embed en.txt
-var english string
+//go:embed en/*.txt ru/*.txt
+var files embed.FS
 
 // Catalogue is one language.
 type Catalogue struct {
-	texts  map[string][]segment
-	plural func(n int) int
+	texts    map[string][]segment
+	plural   func(n int) int
+	fallback *Catalogue // nil: none
 }
 
 // segment is plain text, a place, or a choice by number.
@@ -33,18 +34,65 @@ type segment struct {
 	choices []string
 }
 
+// Languages lists the languages there are, by their two letters; the first is the one that others fall back to.
+func Languages() []string { return []string{"en", "ru"} }
+
 // English is the first language.
-func English() *Catalogue {
-	c, err := Parse(english, func(n int) int {
-		if n == 1 {
-			return 0
+func English() *Catalogue { return embedded("en") }
+
+// Language is the catalogue of a language by its two letters. What it does not have is said in English.
+func Language(code string) (*Catalogue, error) {
+	switch code {
+	case "en":
+		return English(), nil
+	case "ru":
+		c := embedded("ru")
+		c.fallback = English()
+		return c, nil
+	}
+	return nil, fmt.Errorf("no language is called %q; there are %s", code, strings.Join(Languages(), ", "))
+}
+
+func embedded(code string) *Catalogue {
+	plural := map[string]func(int) int{"en": pluralEnglish, "ru": pluralRussian}[code]
+	names, err := files.ReadDir(code)
+	var all strings.Builder
+	for _, n := range names {
+		var data []byte
+		if data, err = files.ReadFile(code + "/" + n.Name()); err != nil {
+			break
 		}
-		return 1
-	})
+		all.Write(data)
+		all.WriteByte('\n')
+	}
+	var c *Catalogue
+	if err == nil {
+		c, err = Parse(all.String(), plural)
+	}
 	if err != nil {
-		panic(fmt.Sprintf("words: the English catalogue: %v", err)) // embedded data; a test reads it
+		panic(fmt.Sprintf("words: the catalogue %s: %v", code, err)) // embedded data; a test reads it
 	}
 	return c
+}
+
+// pluralEnglish picks from one and many.
+func pluralEnglish(n int) int {
+	if n == 1 {
+		return 0
+	}
+	return 1
+}
+
+// pluralRussian picks from one (1, 21), few (2-4, 22-24) and many. Source: CLDR's plural rules.
+func pluralRussian(n int) int {
+	n = max(n, -n)
+	switch {
+	case n%10 == 1 && n%100 != 11:
+		return 0
+	case n%10 >= 2 && n%10 <= 4 && (n%100 < 12 || n%100 > 14):
+		return 1
+	}
+	return 2
 }
 
 // Parse reads a catalogue. plural picks the choice for a number.
@@ -99,6 +147,9 @@ func segments(text string) ([]segment, error) {
 // Say gives the text of a key. args are pairs: the name of a place, then its value (text, a number or a span of time: an age where the place is called since or age). A missing key or value shows as such.
 func (c *Catalogue) Say(key string, args ...any) string {
 	segs, ok := c.texts[key]
+	if !ok && c.fallback != nil {
+		return c.fallback.Say(key, args...)
+	}
 	if !ok {
 		return "{" + key + "}"
 	}

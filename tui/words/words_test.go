@@ -66,7 +66,7 @@ func TestNoKeyIsMissingOrUnused(t *testing.T) {
 }
 
 func TestEveryTextCanBeDrawn(t *testing.T) {
-	data, err := os.ReadFile("en.txt")
+	data, err := os.ReadFile("en/base.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

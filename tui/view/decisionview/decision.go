@@ -1,0 +1,32 @@
+// Package decisionview is the page about the scheduler's decisions on a pod: verdicts per node and plugin, scores, attempts over time.
+//
+// Imports of ours: engine/event, engine/world, tui/*. Goroutines: the screen's one. Time: simulated.
+package decisionview
+
+import (
+	"example.com/kubeviz/tui/grid"
+	"example.com/kubeviz/tui/intent"
+	"example.com/kubeviz/tui/view"
+)
+
+// ID of the view.
+const ID = "decision"
+
+// View is the page about what it was opened for.
+type View struct{ about intent.Open }
+
+// New makes the page.
+func New(about intent.Open, f view.Frame) View { return View{about: about} }
+
+var _ view.View = View{}
+
+// ID names the view.
+func (v View) ID() string { return ID }
+
+// Handle takes an intent.
+func (v View) Handle(i intent.Intent, f view.Frame) (view.View, []intent.Intent) {
+	return v, []intent.Intent{i}
+}
+
+// Draw draws the view.
+func (v View) Draw(f view.Frame, c grid.Canvas) {}
