@@ -1,6 +1,6 @@
 // Command kubeviz shows a whole Kubernetes cluster as a live model that can be looked into and broken.
 //
-// This file turns flags into one of: the screen, a headless run, a replay, the list of presets. It decides nothing else.
+// This file turns flags into one of: the screen, a narrated run, a headless run, a replay, the list of presets, facts about the place. It decides nothing else.
 package main
 
 import (
@@ -31,7 +31,12 @@ import (
 	"example.com/kubeviz/engine/sim"
 	"example.com/kubeviz/presets"
 	"example.com/kubeviz/tui"
+	"example.com/kubeviz/tui/aloud"
+	"example.com/kubeviz/tui/info"
+	"example.com/kubeviz/tui/settings"
 	"example.com/kubeviz/tui/term"
+	"example.com/kubeviz/tui/theme"
+	"example.com/kubeviz/tui/words"
 )
 
 // version of kubeviz.
@@ -156,7 +161,17 @@ and watch the election and the pods move. Nothing on your machine or network is 
 			if err != nil {
 				return err
 			}
-			return live(s, f, record, screen)
+			user, err := screen.settings()
+			if err != nil {
+				return err
+			}
+			if user.Rate != 0 && !f.given("rate") {
+				f.rate = user.Rate
+			}
+			if screen.narrate {
+				return narrated(s, f, record, user)
+			}
+			return live(s, f, record, user)
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
@@ -165,32 +180,95 @@ and watch the election and the pods move. Nothing on your machine or network is 
 	root.Flags().StringVar(&record, "record", "", "write the journal of the session to this file")
 	screen.add(root)
 	root.SetVersionTemplate("kubeviz {{.Version}}\n")
-	root.AddCommand(runCommand(), replayCommand(), presetsCommand())
+	root.AddCommand(runCommand(), replayCommand(), presetsCommand(), infoCommand())
 	return root
 }
 
-// screenFlags shape what is drawn.
+// screenFlags shape what is drawn: settings of the same names, and shorter ways to say some.
 type screenFlags struct {
-	theme          string
-	noColor, ascii bool
+	cmd              *cobra.Command
+	noColor, reduced bool
+	narrate          bool
 }
 
 func (f *screenFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.theme, "theme", "dark", "dark, light or contrast")
-	cmd.Flags().BoolVar(&f.noColor, "no-color", false, "no colours (NO_COLOR in the environment does the same)")
-	cmd.Flags().BoolVar(&f.ascii, "ascii", false, "ASCII symbols only")
+	f.cmd = cmd
+	cmd.Flags().String("theme", "dark", "auto, "+strings.Join(theme.Names(), ", ")+", or a theme of your own (kubeviz info names the folder)")
+	cmd.Flags().String("lang", "", "language: "+strings.Join(words.Languages(), " or ")+" (default: by the locale)")
+	cmd.Flags().String("color", "auto", "colours: "+strings.Join(theme.Modes(), ", "))
+	cmd.Flags().BoolVar(&f.noColor, "no-color", false, "the same as --color never")
+	cmd.Flags().Bool("ascii", false, "ASCII symbols only (default: when the locale is not UTF-8)")
+	cmd.Flags().String("motion", "full", "full, or reduced: nothing moves by itself")
+	cmd.Flags().BoolVar(&f.reduced, "reduced-motion", false, "the same as --motion reduced")
+	cmd.Flags().Bool("mouse", true, "take the mouse; --mouse=false leaves it to the terminal, to select text")
+	cmd.Flags().BoolVar(&f.narrate, "narrate", false, "no screen: print the story as plain lines, for screen readers, and take commands from standard input")
 }
 
-// live runs a cluster and shows it. The loop has a goroutine of its own; a panic there ends the screen first, then the program.
-func live(s scenario.Scenario, f clusterFlags, record string, screen screenFlags) (err error) {
+// settings in force: flags, then the environment, then the file. A mistake in them ends the program before anything starts.
+func (f *screenFlags) settings() (*settings.Settings, error) {
+	given := map[string]string{}
+	for _, name := range []string{"theme", "lang", "color", "ascii", "motion", "mouse"} {
+		if f.cmd.Flags().Changed(name) {
+			given[name] = f.cmd.Flags().Lookup(name).Value.String()
+		}
+	}
+	if f.noColor && given["color"] == "" {
+		given["color"] = "never"
+	}
+	if f.reduced && given["motion"] == "" {
+		given["motion"] = "reduced"
+	}
+	s, err := settings.Resolve(settings.Machine(given))
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return s, nil
+}
+
+// screenOptions are the settings as the screen takes them.
+func screenOptions(s *settings.Settings) tui.Options {
+	return tui.Options{Version: version, Theme: s.Theme, Palette: s.Named, Color: s.Color, NoColor: s.Depth == theme.Mono, ASCII: s.ASCII, Still: s.Still, NoMouse: !s.Mouse, NoHint: !s.Hint,
+		Words: s.Words, Keys: s.Keys}
+}
+
+// live runs a cluster and shows it on the screen.
+func live(s scenario.Scenario, f clusterFlags, record string, user *settings.Settings) error {
 	if _, err := term.Open(os.Stdin, os.Stdout, os.Getenv); err != nil { // before anything is started
 		return noTerminal(err)
 	}
+	return withCluster(s, f, record, func(e *engine.Engine, guard *term.Guard) error {
+		show := screenOptions(user)
+		show.Cluster, show.Guard, show.Record = e, guard, record
+		return screenEnd(tui.Run(context.Background(), show))
+	})
+}
+
+// narrated runs a cluster and tells of it in lines.
+func narrated(s scenario.Scenario, f clusterFlags, record string, user *settings.Settings) error {
+	return withCluster(s, f, record, func(e *engine.Engine, guard *term.Guard) error {
+		ctx, signalled, stop := untilSignal()
+		defer stop()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		guard.OnPanic(cancel)
+		err := aloud.Run(ctx, e, user.Words, guard, os.Stdin, os.Stdout)
+		if crash := guard.Crash(""); crash != nil {
+			return crash
+		}
+		if n := signalled(); err == nil && n != 0 {
+			return exitError(128 + n)
+		}
+		return err
+	})
+}
+
+// withCluster starts a cluster, lets it be shown, and ends it. The loop has a goroutine of its own; a panic there ends what is shown first, then the program.
+func withCluster(s scenario.Scenario, f clusterFlags, record string, show func(*engine.Engine, *term.Guard) error) (err error) {
 	o := engine.Options{Scenario: s, Version: version, Store: engine.StoreRaft, DataDir: f.dataDir, Seed: f.seed, Rate: sim.Rate(f.rate)}
 	if record != "" {
-		file, err := os.Create(record)
-		if err != nil {
-			return usageError{fmt.Errorf("--record: %w", err)}
+		file, cerr := os.Create(record)
+		if cerr != nil {
+			return usageError{fmt.Errorf("--record: %w", cerr)}
 		}
 		o.Writers = append(o.Writers, journal.NewFile(file, journal.Header{Program: version, Start: time.Now()}))
 		defer func() { err = errors.Join(err, file.Close()) }()
@@ -206,14 +284,14 @@ func live(s scenario.Scenario, f clusterFlags, record string, screen screenFlags
 		defer close(ended)
 		_ = e.Run(ctx) // ends when ctx does, and says just that
 	})
-	err = tui.Run(context.Background(), tui.Options{Cluster: e, Guard: guard, Theme: screen.theme, NoColor: screen.noColor, ASCII: screen.ascii})
+	err = show(e, guard)
 	cancel()
 	<-ended
 	err = errors.Join(err, e.Close())
 	if jerr := e.Journal().Err(); jerr != nil {
 		err = errors.Join(err, fmt.Errorf("the recording is not complete: %w", jerr))
 	}
-	return screenEnd(err)
+	return err
 }
 
 // screenEnd turns how the screen ended into how the program ends.
@@ -235,6 +313,7 @@ func noTerminal(err error) error {
 
 func replayCommand() *cobra.Command {
 	var screen screenFlags
+	var files pictureFlags
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Show a recorded journal on the screen",
@@ -245,6 +324,13 @@ func replayCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			user, err := screen.settings()
+			if err != nil {
+				return err
+			}
+			if err := files.check(); err != nil {
+				return usageError{err}
+			}
 			r, err := journal.Open(args[0])
 			if err != nil {
 				return usageError{err}
@@ -256,11 +342,31 @@ func replayCommand() *cobra.Command {
 			if torn := r.Torn(); torn != "" {
 				fmt.Fprintf(os.Stderr, "kubeviz: %s\n", torn)
 			}
-			return screenEnd(tui.Run(context.Background(), tui.Options{Journal: j, Replay: true, Theme: screen.theme, NoColor: screen.noColor, ASCII: screen.ascii}))
+			if screen.narrate {
+				return aloud.Replay(j, user.Words, os.Stdout)
+			}
+			if files.frame != "" {
+				return drawReplay(j, &files, user)
+			}
+			show := screenOptions(user)
+			show.Journal, show.Replay = j, true
+			return screenEnd(tui.Run(context.Background(), show))
 		},
 	}
 	screen.add(cmd)
+	files.add(cmd, "instead of showing it")
 	return cmd
+}
+
+// drawReplay writes a picture of a recording, in the user's theme and language.
+func drawReplay(j *journal.Journal, files *pictureFlags, user *settings.Settings) (err error) {
+	records, _ := j.Read(nil, j.First(), int(j.Last()))
+	out, err := os.Create(files.frame)
+	if err != nil {
+		return usageError{fmt.Errorf("--frame: %w", err)}
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	return files.draw(out, records, tui.Still{Recording: true, Theme: user.Theme, Palette: user.Named, Words: user.Words, ASCII: user.ASCII})
 }
 
 func runCommand() *cobra.Command {
@@ -327,8 +433,7 @@ func runCommand() *cobra.Command {
 	cmd.Flags().StringVar(&store, "store", engine.StoreRaft, "raft, or memory: no raft, the same seed gives the same journal byte for byte")
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
 	cmd.Flags().StringVar(&files.journal, "journal", "", "write the journal to this file (replay it with kubeviz replay)")
-	cmd.Flags().StringVar(&files.frame, "frame", "", "draw the screen at the end of the run into this file, .svg or .txt")
-	cmd.Flags().StringVar(&files.size, "size", "120x40", "size of the frame in columns and rows")
+	files.add(cmd, "at the end of the run")
 	cmd.Flags().StringVar(&start, "start", "", "simulated instant of the beginning, RFC 3339 (default 2026-01-01T00:00:00Z)")
 	return cmd
 }
@@ -349,14 +454,22 @@ func steps(do []string) ([]scenario.Step, error) {
 	return out, nil
 }
 
-// runFiles are what a run writes beside its summary.
-type runFiles struct {
-	journal, frame, size string
-	w, h                 int
+// pictureFlags ask for a picture of the screen.
+type pictureFlags struct {
+	frame, size, press string
+	at                 time.Duration
+	w, h               int
+}
+
+func (f *pictureFlags) add(cmd *cobra.Command, when string) {
+	cmd.Flags().StringVar(&f.frame, "frame", "", "draw the screen "+when+" into this file, .svg or .txt")
+	cmd.Flags().StringVar(&f.size, "size", "120x40", "size of the frame in columns and rows")
+	cmd.Flags().StringVar(&f.press, "press", "", "keys to press before the frame is drawn, with blanks between: '2', '5 down enter', '/ nginx enter'")
+	cmd.Flags().DurationVar(&f.at, "at", 0, "simulated time since the start that the frame looks at (default: the end)")
 }
 
 // check reads the size and refuses frames of a form that is not known.
-func (f *runFiles) check() error {
+func (f *pictureFlags) check() error {
 	columns, rows, _ := strings.Cut(f.size, "x")
 	var werr, herr error
 	f.w, werr = strconv.Atoi(columns)
@@ -367,18 +480,33 @@ func (f *runFiles) check() error {
 	if ext := filepath.Ext(f.frame); f.frame != "" && ext != ".svg" && ext != ".txt" {
 		return fmt.Errorf("--frame %q ends in neither .svg nor .txt", f.frame)
 	}
+	if f.at < 0 {
+		return fmt.Errorf("--at %v is before the start", f.at)
+	}
+	if f.frame == "" && (f.press != "" || f.at != 0) {
+		return errors.New("--press and --at need a --frame to draw")
+	}
 	return nil
 }
 
 // draw writes the frame.
-func (f *runFiles) draw(to io.Writer, records []event.Record, now time.Time) error {
-	still := tui.Still{W: f.w, H: f.h, Plain: true, Now: now}
+func (f *pictureFlags) draw(to io.Writer, records []event.Record, still tui.Still) error {
+	still.W, still.H, still.Plain, still.Keys = f.w, f.h, true, strings.Fields(f.press)
+	if f.at > 0 && len(records) > 0 {
+		still.At = records[0].At.Add(f.at)
+	}
 	picture := tui.SVG
 	if filepath.Ext(f.frame) == ".txt" {
 		picture = tui.Snapshot
 	}
 	_, err := io.WriteString(to, picture(records, still)+"\n")
 	return err
+}
+
+// runFiles are what a run writes beside its summary.
+type runFiles struct {
+	journal string
+	pictureFlags
 }
 
 func headlessRun(cmd *cobra.Command, o headless.Options, files runFiles, output string) (err error) {
@@ -410,7 +538,7 @@ func headlessRun(cmd *cobra.Command, o headless.Options, files runFiles, output 
 		return err
 	}
 	if frame != nil {
-		if err := files.draw(frame, r.Records, r.End); err != nil {
+		if err := files.draw(frame, r.Records, tui.Still{Now: r.End}); err != nil {
 			return fmt.Errorf("--frame: %w", err)
 		}
 	}
@@ -454,11 +582,30 @@ func untilSignal() (ctx context.Context, signalled func() int, stop func()) {
 
 func print(w io.Writer, s headless.Summary, output string) error {
 	if output == "json" {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(s)
+		return printJSON(w, s)
 	}
 	return headless.WriteText(w, s)
+}
+
+func printInfo(w io.Writer, r info.Report, output string) error {
+	if output == "json" {
+		return printJSON(w, r)
+	}
+	return info.WriteText(w, r)
+}
+
+func printKeys(w io.Writer, keys []info.Key, output string) error {
+	if output == "json" {
+		return printJSON(w, keys)
+	}
+	return info.WriteKeys(w, keys)
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 func presetsCommand() *cobra.Command {
@@ -484,4 +631,53 @@ func presetsCommand() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+func infoCommand() *cobra.Command {
+	var screen screenFlags
+	var output, schema string
+	var keys bool
+	cmd := &cobra.Command{
+		Use:   "info",
+		Short: "Print where files are, what the terminal can do, and which settings are in force",
+		Long: `info prints the paths kubeviz uses, what the environment says of the terminal, and each setting with where its value came from.
+Flags of the screen may be given to see what they would do.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("info takes no arguments, got %q", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if output != "text" && output != "json" {
+				return usageError{fmt.Errorf("-o %q is neither text nor json", output)}
+			}
+			if schema != "" {
+				text, err := settings.Schema(schema)
+				if err != nil {
+					return usageError{fmt.Errorf("--schema: %w", err)}
+				}
+				_, err = io.WriteString(cmd.OutOrStdout(), text)
+				return err
+			}
+			user, wrong := screen.settings()
+			if keys {
+				if wrong != nil {
+					return wrong
+				}
+				return printKeys(cmd.OutOrStdout(), info.Keys(user.Keys, user.Words), output)
+			}
+			report := info.Collect(version, user, wrong, info.Here())
+			if err := printInfo(cmd.OutOrStdout(), report, output); err != nil {
+				return err
+			}
+			return wrong // told in the report, and by how the program ends
+		},
+	}
+	screen.add(cmd)
+	_ = cmd.Flags().MarkHidden("narrate")
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	cmd.Flags().StringVar(&schema, "schema", "", "print the JSON schema of the settings (config) or of a theme (theme) instead")
+	cmd.Flags().BoolVar(&keys, "keys", false, "print the actions that keys can be given to instead: name, keys, what it does")
+	return cmd
 }

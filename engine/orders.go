@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -118,7 +119,7 @@ func (e *Engine) step(count int) {
 		recs, _ := e.journal.Read(nil, seen+1, 1<<16)
 		for _, r := range recs {
 			seen = r.Seq
-			if stirs(r) {
+			if event.Stirs(r.Event) {
 				count--
 			}
 		}
@@ -132,6 +133,9 @@ const quietAhead = 5 * time.Second
 
 // until lets time run until a record of that name appears, an Event with that reason is written, or nothing but heartbeats has happened for quietAhead.
 func (e *Engine) until(given event.Seq, c command.Until) error {
+	if err := canComeTrue(c.What); err != nil {
+		return err
+	}
 	seen := e.journal.Last()
 	lastStir := e.loop.Now()
 	cond := func() bool {
@@ -141,11 +145,11 @@ func (e *Engine) until(given event.Seq, c command.Until) error {
 			if matches(r, c.What) {
 				return true
 			}
-			if stirs(r) {
+			if event.Stirs(r.Event) {
 				lastStir = r.At
 			}
 		}
-		return c.What == "quiet" && e.loop.Now().Sub(lastStir) >= quietAhead
+		return strings.EqualFold(c.What, "quiet") && e.loop.Now().Sub(lastStir) >= quietAhead
 	}
 	if e.loop.Rate() == 0 {
 		e.setRate(given, e.resumeRate, "")

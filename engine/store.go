@@ -25,6 +25,7 @@ type storeDoor struct {
 	cluster raftstore.Cluster
 	// pace is simulated seconds per 1,000 wall seconds, for goroutines that turn simulated delays into wall ones.
 	pace atomic.Uint64
+	log  *raftLog
 
 	// Loop only:
 	busySince time.Time      // wall; see busyFor
@@ -64,6 +65,7 @@ const clockEvery = 2 * time.Second
 
 func openStoreDoor(e *Engine, masters []string) (*storeDoor, error) {
 	d := &storeDoor{e: e, inFlight: map[string]int{}, leader: map[string]raftstore.MemberStatus{}, progress: map[string]event.RaftProgress{}}
+	d.log = newRaftLog(d)
 	d.setRate(1)
 	if e.opts.Store == StoreMemory {
 		d.cluster = memstore.New(masters, d, d)
@@ -107,6 +109,7 @@ func (d *storeDoor) Verdict(from, to string) raftstore.Verdict {
 
 // RoleChanged brings a member's new role to the journal. Store goroutines.
 func (d *storeDoor) RoleChanged(s raftstore.MemberStatus) {
+	d.log.look(s.Role == raftstore.Leader)
 	d.e.loop.Post(func() {
 		old := d.leader[s.Name]
 		if s.Role == raftstore.Down { // it knows nothing any more; others remember its term
@@ -123,7 +126,7 @@ func (d *storeDoor) RoleChanged(s raftstore.MemberStatus) {
 			}
 			return
 		}
-		seq := d.e.journal.Emit(event.On("etcd", s.Name), cause, event.RaftRole{Member: s.Name, Role: string(s.Role), Term: s.Term, Leader: s.Leader, Err: s.Err})
+		seq := d.e.journal.Emit(event.On("etcd", s.Name), cause, event.RaftRole{Member: s.Name, Role: string(s.Role), Term: s.Term, Leader: s.Leader, Err: s.Err, Heard: s.LastContact})
 		if old.Err != s.Err {
 			d.netChanged() // who may vote is another
 		}
@@ -143,18 +146,28 @@ func (d *storeDoor) failed(s raftstore.MemberStatus, cause event.Seq) {
 	m.programs["etcd"].end(cause, 1, "exited", message)
 }
 
-// Message brings votes and snapshots to the journal. Store goroutines.
+// Message brings messages between members to the journal; the store has chosen which. Store goroutines.
 func (d *storeDoor) Message(m raftstore.Message) {
-	if m.Kind == "append" || m.Kind == "heartbeat" {
-		return
-	}
 	d.e.loop.Post(func() {
-		cause := event.Seq(m.Cause)
-		if cause == 0 {
-			cause = max(d.cause, d.e.root)
-		}
-		d.e.journal.Emit(event.On("etcd", m.From), cause, event.RaftMessage{From: m.From, To: m.To, Kind: m.Kind, Term: m.Term, Reply: m.Reply,
-			Granted: m.Granted, Entries: m.Entries, CommitIndex: m.CommitIndex, Lost: m.Lost})
+		d.e.journal.Emit(event.On("etcd", m.From), d.why(event.Seq(m.Cause)), event.RaftMessage{From: m.From, To: m.To, Kind: m.Kind, Term: m.Term, Reply: m.Reply,
+			Granted: m.Granted, Entries: m.Entries, CommitIndex: m.CommitIndex, Lost: m.Lost, LastIndex: m.LastIndex, LastTerm: m.LastTerm, Sent: m.Sent, Asked: m.Asked})
+	})
+}
+
+// Logged brings what logs hold to the journal. Store goroutines.
+func (d *storeDoor) Logged(c raftstore.LogChange) { d.log.note(c) }
+
+// Heard brings to the journal that a follower does not hear its leader any more, or hears it again. Store goroutines.
+func (d *storeDoor) Heard(c raftstore.Contact) {
+	d.e.loop.Post(func() {
+		d.e.journal.Emit(event.On("etcd", c.Member), d.why(0), event.RaftContact{Member: c.Member, Leader: c.Leader, Lost: c.Lost, Heard: c.Last})
+	})
+}
+
+// Timed brings raft's timeouts to the journal. Any goroutine.
+func (d *storeDoor) Timed(t raftstore.Timeouts) {
+	d.e.loop.Post(func() {
+		d.e.journal.Emit(event.Engine, d.e.root, event.RaftTiming{Heartbeat: t.Heartbeat, Election: t.Election, Lease: t.Lease})
 	})
 }
 

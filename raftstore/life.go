@@ -97,6 +97,7 @@ func (l *life) run(before *life, dropLog bool) {
 			Applied: l.applied, Restored: l.restored, Answer: l.answer, Changed: l.changed, Ask: l.asked,
 			Failed:    func(err error) { l.m.end(l, err.Error()) },
 			Conflicts: l.dropLog,
+			Opened:    c.insider.opened(l), Appended: c.insider.appended(l), Deleted: c.insider.deleted(l), Saved: c.insider.saved(l),
 		},
 		DropLog: dropLog,
 	})
@@ -206,6 +207,7 @@ func (l *life) changed() {
 	}
 	wake(l.wakeWrites)
 	wake(l.wakeReads)
+	l.m.c.fabric.Selects.Closely(closeLook)
 	l.m.c.opt.Observer.RoleChanged(l.m.Status())
 }
 
@@ -213,12 +215,14 @@ func (l *life) changed() {
 func (l *life) applied(index, term uint64, outcomes []peer.Outcome, kv *mvcc.Store) {
 	l.note(kv)
 	l.m.c.announce(index, term, outcomes)
+	l.m.c.insider.applied(l, index, term)
 	l.hub.publish(outcomes, kv.Revision())
 }
 
 // restored runs with the state locked, when a leader's snapshot has replaced it.
-func (l *life) restored(_, _ uint64, kv *mvcc.Store) {
+func (l *life) restored(index, term uint64, kv *mvcc.Store) {
 	l.note(kv)
+	l.m.c.insider.restored(l, index, term)
 	l.hub.end(mvcc.ErrRestored)
 	// What was handed over may be part of the snapshot, or not: nobody can tell.
 	l.mu.Lock()

@@ -181,6 +181,9 @@ func (m *member) Status() MemberStatus {
 	state, term := p.Role()
 	s.Role, s.Term, s.Leader = roleOf(state), term, p.Leader()
 	s.LastIndex, s.CommitIndex, s.Applied = p.LastIndex(), p.CommitIndex(), p.Applied()
+	if state != raft.Leader {
+		s.LastContact = p.LastContact()
+	}
 	if p.Muted() {
 		s.Err = MutedReason
 		if s.Role == Candidate { // raft thinks so, but nobody is asked

@@ -93,6 +93,8 @@ type RaftCluster struct {
 	// heartbeat is the present timeout, in nanoseconds.
 	heartbeat atomic.Int64
 
+	insider *insider // nil: the observer does not want to see inside
+
 	announcing sync.Mutex
 	announced  int64 // newest revision told to the observer
 
@@ -143,6 +145,10 @@ func Open(o Options) (*RaftCluster, error) {
 	}
 	c.fabric = peer.NewFabric(c.verdict, c.message)
 	c.heartbeat.Store(int64(heartbeatAt(o.Rate)))
+	if in, ok := o.Observer.(Insider); ok {
+		c.insider = newInsider(c, in)
+		c.fabric.Selects.Inside = true
+	}
 	for _, name := range o.Members {
 		if name == "" || c.byName[name] != nil {
 			return nil, fmt.Errorf("open store: member name %q is empty or given twice", name)
@@ -163,6 +169,7 @@ func Open(o Options) (*RaftCluster, error) {
 		}
 		c.release = release
 	}
+	c.insider.start()
 	var lives []*life
 	for _, m := range c.members {
 		l, err := m.start(false)
@@ -238,6 +245,7 @@ func (c *RaftCluster) WipeMember(name string) error {
 	if err := m.wipe(); err != nil {
 		return fmt.Errorf("wipe %s: %w", name, err)
 	}
+	c.insider.wiped(name)
 	for _, other := range c.members {
 		if other.disk.Used() {
 			return nil
@@ -254,7 +262,9 @@ func (c *RaftCluster) WipeMember(name string) error {
 // SetPace sets how many virtual seconds pass per wall second, and with it raft's timeouts.
 func (c *RaftCluster) SetPace(rate float64) {
 	d := heartbeatAt(rate)
-	c.heartbeat.Store(int64(d))
+	if c.heartbeat.Swap(int64(d)) != int64(d) {
+		c.insider.timed(d)
+	}
 	for _, m := range c.members {
 		if l := m.current(); l != nil {
 			l.setHeartbeat(d)
@@ -267,6 +277,7 @@ func (c *RaftCluster) NetworkChanged() { c.fabric.NetworkChanged() }
 
 // Close stops all members and waits until their disks are free.
 func (c *RaftCluster) Close() error {
+	c.insider.close()
 	for _, m := range c.members {
 		m.kill("")
 	}

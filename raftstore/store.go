@@ -135,6 +135,8 @@ type MemberStatus struct {
 	Compacted   int64
 	SizeBytes   int64 // size on disk, or of the values in memory
 	Up          bool
+	// LastContact is when a leader was last heard, by the wall; zero: never in this life, or it leads.
+	LastContact time.Time
 	// Ready is false after a start until the member has applied what a leader confirmed since (pitfalls: lists must not go back in time).
 	Ready bool
 	Err   string // why a member that should be up is not ("disk failed: …"), or why one that is up may not vote (MutedReason)
@@ -215,6 +217,11 @@ type Message struct {
 	// Lost: the network dropped or refused it.
 	Lost  bool
 	Cause uint64
+	// LastIndex and LastTerm: the end of the log that a candidate stands for, that a snapshot replaces, or up to which an append reaches. In the answer to an
+	// append LastIndex is the end of the follower's log.
+	LastIndex, LastTerm uint64
+	// Sent is when it left its sender, by the wall; in an answer Asked is when the question did.
+	Sent, Asked time.Time
 }
 
 // Applied is a revision becoming real.

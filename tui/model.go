@@ -3,7 +3,6 @@ package tui
 import (
 	"time"
 
-	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"example.com/kubeviz/engine/command"
@@ -15,11 +14,13 @@ import (
 	"example.com/kubeviz/tui/keymap"
 	"example.com/kubeviz/tui/layout"
 	"example.com/kubeviz/tui/motion"
+	"example.com/kubeviz/tui/reader"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/theme"
+	"example.com/kubeviz/tui/timebar"
 	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/view/listview"
-	"example.com/kubeviz/tui/view/storyview"
+	"example.com/kubeviz/tui/view/mapview"
 	"example.com/kubeviz/tui/words"
 )
 
@@ -34,37 +35,44 @@ type Cluster interface {
 
 // Figures of the frame loop.
 const (
-	frameBusy  = 33 * time.Millisecond  // while things change
-	frameCalm  = 100 * time.Millisecond // when nothing has for a second
+	frameBusy  = 33 * time.Millisecond  // while things move
+	frameMarks = 66 * time.Millisecond  // while only heartbeats travel
+	frameCalm  = 100 * time.Millisecond // when nothing has for a while
+	calmAfter  = 500 * time.Millisecond
 	foldBatch  = 512
 	foldTime   = 12 * time.Millisecond // at most, in a frame
-	toastTime  = 5 * time.Second
 	minW, minH = 60, 16
 )
 
-// model is the root: it pulls the line forward, routes keys, turns intents into commands and caches the frame. All drawing is in the views.
+// model is the root: it pulls the reader forward, routes keys, turns intents into commands and caches the frame. All drawing is in the views.
 type model struct {
 	cluster  Cluster // nil in a recording
 	journal  *journal.Journal
-	line     Line
-	feed     *feed.Feed
+	reader   *reader.Reader
+	sources  sources
 	words    *words.Catalogue
 	keys     *keymap.Keys
+	rows     []keymap.Binding
 	theme    *theme.Theme
 	ascii    bool
+	still    bool // reduced motion
+	noMouse  bool
+	noHint   bool
 	location *time.Location
 	clock    func() time.Time // wall
 	title    string
+	version  string
+	palettes func(name string) (theme.Palette, error)
 
 	rooms   rooms
-	trace   *trace.Index
-	motion  *motion.Lanes
 	overlay listview.List
 	console console
-	toasts  []toast
-	pending []string        // orders whose answer is to be shown
-	wants   map[string]want // replicas asked for, until the cluster has them
-	asked   float64         // speed asked for, until the cluster has it; 0: none
+	find    finder
+	toasts  toasts
+	hand    mouse
+	orders  orders
+	leaving time.Time // until when another q quits; wall
+	saver   saver
 
 	w, h      int
 	grid      *grid.Grid
@@ -74,33 +82,18 @@ type model struct {
 	sceneCost time.Duration
 	shown     string
 	dirty     bool
-	buf       []event.Record
-	caughtUp  bool
-	replayed  float64 // rate of a recording before it was paused
-	lost      bool    // the recording cannot be written, and that was said
-	second    int64   // of simulated time on the last frame
-	active1   time.Time
-	typing    func(bool) // told when the text field opens and closes
+	second    int64     // of simulated time on the last frame
+	moved     time.Time // wall: when something moved last
+	typing    func(bool)
 	ending    bool
 	suspend   func() bool // whether a shell is there to wake us
-}
-
-type toast struct {
-	text  string
-	style grid.Style
-	until time.Time
-}
-
-type want struct {
-	replicas int
-	at       time.Time
 }
 
 type tickMsg struct{}
 
 func newModel(o Options) *model {
-	m := &model{cluster: o.Cluster, journal: o.Journal, line: o.Line, words: words.English(), keys: keymap.New(keymap.Table()), ascii: o.ASCII,
-		location: o.Location, clock: o.wall, title: o.Title, wants: map[string]want{}, typing: func(bool) {}, suspend: func() bool { return true }, dirty: true}
+	m := &model{cluster: o.Cluster, journal: o.Journal, ascii: o.ASCII, still: o.Still, noMouse: o.NoMouse, noHint: o.NoHint, location: o.Location, clock: o.wall, title: o.Title, version: o.Version, palettes: o.Palette,
+		typing: func(bool) {}, suspend: func() bool { return true }, dirty: true}
 	if m.cluster != nil && m.journal == nil {
 		m.journal = m.cluster.Journal()
 	}
@@ -110,35 +103,54 @@ func newModel(o Options) *model {
 	if m.location == nil {
 		m.location = time.Local
 	}
-	if m.line == nil {
-		if o.Replay {
-			m.line = newPlayer(m.journal, m.clock)
-		} else {
-			var now func() time.Time
-			if c, ok := m.cluster.(interface{ Now() time.Time }); ok {
-				now = c.Now
-			}
-			m.line = newFollower(m.journal, now)
+	m.words = o.Words
+	if m.words == nil {
+		m.words = words.English()
+	}
+	rows := o.Keys
+	if rows == nil {
+		rows = keymap.Table()
+	}
+	m.keys, m.rows = keymap.New(rows), rows
+	if o.Replay {
+		m.reader = reader.Replay(m.journal, m.clock)
+	} else {
+		var now func() time.Time
+		if c, ok := m.cluster.(interface{ Now() time.Time }); ok {
+			now = c.Now
 		}
+		m.reader = reader.Follow(m.journal, now, m.clock)
 	}
 	m.theme = o.theme
-	m.feed = feed.New(m.words)
+	m.sources = newSources(m.journal, m.words)
 	m.rooms = newRooms()
-	m.trace = trace.New(m.journal)
-	m.motion = &motion.Lanes{}
 	m.console = newConsole()
-	m.scene = scene.Of(m.line.World(), m.line.Now())
+	m.find = newFinder()
+	m.saver = newSaver(o)
+	m.orders = newOrders()
+	m.scene = scene.Of(m.reader.World(), m.reader.Now())
 	return m
 }
 
 func (m *model) Init() tea.Cmd { return m.next() }
 
+// next is the next frame: soon while things move, later when all is calm.
 func (m *model) next() tea.Cmd {
+	now := m.clock()
 	wait := frameBusy
-	if m.clock().Sub(m.active1) > time.Second {
+	switch {
+	case now.Sub(m.moved) <= calmAfter:
+	case m.moving(now):
+		wait = frameMarks
+	default:
 		wait = frameCalm
 	}
 	return tea.Tick(wait, func(time.Time) tea.Msg { return tickMsg{} })
+}
+
+// moving reports whether something is seen to travel; only the map shows it.
+func (m *model) moving(wall time.Time) bool {
+	return !m.still && m.rooms.front().ID() == mapview.ID && m.sources.motion.Moving(wall)
 }
 
 // Update takes one message of the terminal.
@@ -157,141 +169,99 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.key(msg)
 	case tea.MouseMsg:
 		return m, m.mouse(msg)
+	case savedMsg:
+		m.saved(msg)
 	case tea.ResumeMsg:
 		m.touch()
-		return m, tea.Sequence(tea.EnableMouseCellMotion, tea.ClearScreen, tea.WindowSize())
+		again := []tea.Cmd{tea.ClearScreen, tea.WindowSize()}
+		if !m.noMouse {
+			again = append(again, tea.EnableMouseCellMotion)
+		}
+		return m, tea.Sequence(again...)
 	}
 	return m, nil
 }
 
+// sizeMax bounds the screen in cells either way; what a terminal claims beyond it is not drawn.
+const sizeMax = 1000
+
 func (m *model) resize(w, h int) {
-	m.w, m.h = max(w, 0), max(h, 0)
+	m.w, m.h = min(max(w, 0), sizeMax), min(max(h, 0), sizeMax)
 	m.grid = nil
 	m.touch()
 }
 
-// touch makes the next frame new.
+// touch makes the next frame new, and those after it come soon.
 func (m *model) touch() {
 	m.dirty = true
-	m.active1 = m.clock()
+	m.moved = m.clock()
 }
 
 // tick pulls in what is due, for a bounded time.
 func (m *model) tick() {
 	start := m.clock()
-	n := 0
+	live, slow := m.reader.Live(), m.reader.Slow() > 0
+	news, moved := false, false
 	for {
-		got := m.line.Advance(foldBatch)
-		n += got
-		if got < foldBatch || m.clock().Sub(start) > foldTime {
+		n, went := m.reader.Advance(foldBatch)
+		news, moved = news || n > 0, moved || went
+		if n < foldBatch || m.clock().Sub(start) > foldTime {
 			break
 		}
 	}
-	now := m.line.Now()
-	m.trace.Advance(4 * foldBatch)
-	if n > 0 {
-		if m.line.World().Rate == m.asked {
-			m.asked = 0
-		}
-		m.pump()
-		m.touch()
+	m.sources.advance(start, foldTime/3, m.clock)
+	if news || moved || live != m.reader.Live() {
+		m.pump(moved)
 	}
-	if s := now.Unix(); s != m.second {
-		m.second, m.dirty = s, true
+	if now := m.reader.Now(); now.Unix() != m.second || m.reader.Slow() > 0 {
+		m.second, m.dirty = now.Unix(), true
+	}
+	if m.moving(start) {
+		m.dirty = true
 	}
 	m.news()
-	if m.journal != nil && !m.lost {
-		if err := m.journal.Err(); err != nil {
-			m.lost = true
-			m.say(m.words.Say("toast.record", "error", err.Error()), theme.Failing)
-		}
+	m.complain()
+	if m.toasts.expire(start) || !m.leaving.IsZero() && start.After(m.leaving) {
+		m.dirty = true
 	}
-	for len(m.toasts) > 0 && start.After(m.toasts[0].until) {
-		m.toasts, m.dirty = m.toasts[1:], true
+	if !m.leaving.IsZero() && start.After(m.leaving) {
+		m.leaving = time.Time{}
 	}
-}
-
-// news turns headlines and answers into toasts.
-func (m *model) news() {
-	fresh := m.caughtUp
-	m.caughtUp = true // what was there before the screen is no news
-	for _, l := range m.feed.TakeNews() {
-		if !fresh {
-			continue
-		}
-		text := l.One
-		if l.TouchesStore {
-			if q := m.quorumNow(); q != "" {
-				text = m.words.Say("toast.and", "what", l.One, "quorum", q)
-			}
-		}
-		m.say(text, storyview.Style(l.Tone))
-	}
-	for _, a := range m.feed.TakeAnswers() {
-		m.answer(a)
+	if slow && m.reader.Slow() == 0 && !m.reader.Live() {
+		m.say(m.words.Say("toast.slow-end"), theme.Accent)
 	}
 }
 
-// quorumNow is the quorum in words, where it is in danger.
-func (m *model) quorumNow() string {
-	q := scene.Of(m.line.World(), m.line.Now()).Quorum
-	switch {
-	case !q.Raft || q.CanLose() >= (q.Members-1)/2:
-		return ""
-	case q.Alive < q.Need:
-		return m.words.Say("quorum.lost", "alive", q.Alive, "members", q.Members, "need", q.Need)
-	}
-	return m.words.Say("quorum.well", "alive", q.Alive, "members", q.Members, "lose", q.CanLose())
-}
-
-func (m *model) answer(a feed.Answer) {
-	mine := -1
-	for i, p := range m.pending {
-		if p == a.Text {
-			mine = i
-			break
-		}
-	}
-	if mine < 0 {
-		return
-	}
-	m.pending = append(m.pending[:mine], m.pending[mine+1:]...)
-	switch {
-	case a.Error != "":
-		m.say(m.words.Say("toast.failed", "text", grid.Cut(a.Text, max(m.w/2-2, 30)), "error", a.Error), theme.Waiting)
-	case len(a.Output) == 1:
-		m.say(m.words.Say("toast.answer", "text", a.Output[0]), theme.Text)
-	case len(a.Output) > 1:
-		m.overlay = answerList(a)
+// pump lets the memories that follow the place catch up with it.
+func (m *model) pump(moved bool) {
+	m.orders.heard(m.reader.Head())
+	if m.sources.follow(m.reader, m.clock()) { // heartbeats alone are shown in their own time
 		m.touch()
 	}
+	m.dirty = m.dirty || moved
 }
 
-// say shows a sentence for a while. Equal sentences are shown once.
-func (m *model) say(text string, style grid.Style) {
-	for i := range m.toasts {
-		if m.toasts[i].text == text {
-			m.toasts[i].until = m.clock().Add(toastTime)
-			return
-		}
+// complain says once that the recording cannot be written.
+func (m *model) complain() {
+	if m.journal == nil || m.saver.lost {
+		return
 	}
-	m.toasts = append(m.toasts, toast{text, style, m.clock().Add(toastTime)})
-	if len(m.toasts) > 2 {
-		m.toasts = m.toasts[len(m.toasts)-2:]
+	if err := m.journal.Err(); err != nil {
+		m.saver.lost = true
+		m.say(m.words.Say("toast.record", "error", err.Error()), theme.Failing)
 	}
-	m.touch()
 }
 
 // frame is what views see.
 func (m *model) frame(r layout.Rect) view.Frame {
-	f := view.Frame{World: m.line.World(), Scene: m.scene, Feed: m.feed, Words: m.words, Now: m.line.Now(), W: r.W, H: r.H, Live: m.line.Live(), Recording: m.cluster == nil,
-		Trace: m.trace, Motion: m.motion, Wall: m.clock(), Location: m.location}
+	f := view.Frame{World: m.reader.World(), Scene: m.scene, Feed: m.sources.feedOf(m.reader), Words: m.words, Now: m.reader.Now(), W: r.W, H: r.H,
+		Live: m.reader.Live(), Recording: m.cluster == nil, Slow: m.reader.Slow(), RecordedWall: m.reader.RecordedWall(), Trace: m.sources.trace, Motion: m.sources.motion, Wall: m.clock(), Still: m.still, NoHint: m.noHint, Location: m.location}
 	if m.journal != nil {
 		f.Journal = m.journal
 	}
 	f.Rate, f.Unpaced, f.WhyPause = f.World.Rate, f.World.Unpaced, f.World.WhyPause
-	if p, ok := m.line.(Pacer); ok {
-		f.Rate, f.Unpaced, f.WhyPause = p.Rate(), false, ""
+	if !f.Live {
+		f.Rate, f.Unpaced, f.WhyPause = m.reader.Rate(), false, ""
 	}
 	front := m.rooms.front()
 	f.Front = front.ID()
@@ -299,21 +269,19 @@ func (m *model) frame(r layout.Rect) view.Frame {
 	return f
 }
 
-// console holds the text field and its history.
-type console struct {
-	open    bool
-	field   textinput.Model
-	history []string
-	at      int // in history; len: the line being written
-	draft   string
-	err     string
-	offers  []string
+// sources are what the screen remembers of the journal beside the World.
+type sources struct {
+	journal *journal.Journal
+	words   *words.Catalogue
+	// head follows the newest record: news, answers and the story while live. back is read anew for wherever the place in the past is.
+	head, back *feed.Feed
+	trace      *trace.Index
+	marks      timebar.Marks
+	motion     *motion.Lanes
+	buf        []event.Record
+	fresh      bool // what came before the screen is no news; it is after that
 }
 
-func newConsole() console {
-	f := textinput.New()
-	f.Prompt = ""
-	f.CharLimit = 4000
-	f.KeyMap.Paste.SetEnabled(false) // it would run a program
-	return console{field: f}
+func newSources(j *journal.Journal, c *words.Catalogue) sources {
+	return sources{journal: j, words: c, head: feed.New(c), back: feed.New(c), trace: trace.New(j), motion: &motion.Lanes{}}
 }

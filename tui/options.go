@@ -11,13 +11,16 @@
 package tui
 
 import (
+	"io"
 	"os"
 	"time"
 
 	"example.com/kubeviz/engine/journal"
 	_ "example.com/kubeviz/tui/bgfix" // before Bubble Tea's init; see there
+	"example.com/kubeviz/tui/keymap"
 	"example.com/kubeviz/tui/term"
 	"example.com/kubeviz/tui/theme"
+	"example.com/kubeviz/tui/words"
 )
 
 // Options of a screen. Either Cluster, or Journal with Replay.
@@ -27,13 +30,27 @@ type Options struct {
 	// Journal of a recording, complete in memory; with Replay.
 	Journal *journal.Journal
 	Replay  bool
-	// Line replaces the default way through the journal (the end of a live one, a player for a recording).
-	Line Line
 	// Title stands in the header; empty: the preset's name.
 	Title string
-	// Theme is dark (""), light or contrast. NoColor and ASCII leave out colours and symbols; NO_COLOR in the environment does too.
+	// Version of the program, for files that are saved.
+	Version string
+	// Theme is the name of a palette; empty: dark. NoColor and ASCII leave out colours and symbols; NO_COLOR in the environment does too.
 	Theme          string
 	NoColor, ASCII bool
+	// Palette finds a palette by name; nil: the built-in ones.
+	Palette func(name string) (theme.Palette, error)
+	// Color is a mode of theme.Modes; empty: by the environment. NoColor wins over it.
+	Color string
+	// Still: nothing moves by itself (reduced motion).
+	Still bool
+	// NoMouse leaves the mouse to the terminal; NoHint leaves out the opening hint.
+	NoMouse, NoHint bool
+	// Words are the catalogue of the screen's language; nil: English.
+	Words *words.Catalogue
+	// Keys are the rows of the key table; nil: the default ones.
+	Keys []keymap.Binding
+	// Record is the file that the journal is being written to, for the screen to say; SaveDir where files without a folder are saved, empty: the working directory.
+	Record, SaveDir string
 	// In and Out are the terminal; nil: standard input and output.
 	In, Out *os.File
 	// Log takes what is written to file descriptor 2 while the screen is up; empty: a file in the temporary directory. CrashDir is where a report
@@ -45,6 +62,7 @@ type Options struct {
 	// Guard that goroutines of the program were started by; a panic in one ends the screen and gives the terminal back. nil: one of its own.
 	Guard *term.Guard
 
-	wall  func() time.Time
-	theme *theme.Theme
+	wall     func() time.Time
+	theme    *theme.Theme
+	terminal io.Writer
 }

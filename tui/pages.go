@@ -18,7 +18,7 @@ import (
 
 // numbered are the views with a number, in its order.
 func numbered() []view.View {
-	return []view.View{mapview.View{}, raftview.View{}, queueview.View{}, storyview.View{}, objectview.View{}}
+	return []view.View{mapview.View{}, raftview.View{}, queueview.View{}, storyview.View{}, objectview.New()}
 }
 
 // page makes the page that an intent asks for.

@@ -44,6 +44,14 @@ func child(mode string) int {
 		o.Cluster = failing{c}
 	case "replay":
 		o.Cluster, o.Journal, o.Replay = nil, c.j, true
+	case "heart": // an engine that must not stop whatever the terminal does
+		guard.Go("heart", func() {
+			for n := 0; ; n++ {
+				c.j.Emit("machine/worker-1", 0, event.MachineUp{Host: "worker-1"})
+				_ = os.WriteFile(os.Getenv("KUBEVIZ_TUI_HEART"), []byte(strconv.Itoa(n)), 0o600)
+				time.Sleep(5 * time.Millisecond)
+			}
+		})
 	case "stderr":
 		guard.Go("noise", func() { time.Sleep(300 * time.Millisecond); fmt.Fprintln(os.Stderr, "NOISE-ON-STDERR") })
 	}
@@ -270,7 +278,7 @@ func TestFirstFrameComesFastOnATerminalThatNeverAnswers(t *testing.T) {
 	if took > time.Second {
 		t.Errorf("first frame after %v, want under 1 s", took)
 	}
-	p.press("q")
+	p.press("qq")
 	p.ends(0, 3*time.Second)
 }
 
@@ -292,7 +300,7 @@ func TestASignalEndsTheProgramEvenWhenTheTerminalIsStalled(t *testing.T) {
 	p.until("master-2", 5*time.Second)
 	p.stalled.Store(true)
 	for range 60 { // frames that nobody reads, until the terminal takes no more
-		p.press("2")
+		p.press("4")
 		time.Sleep(15 * time.Millisecond)
 		p.press("1")
 		time.Sleep(15 * time.Millisecond)
@@ -316,13 +324,92 @@ func TestASignalEndsTheProgramEvenWhenTheTerminalIsStalled(t *testing.T) {
 	}
 }
 
+func TestAStalledTerminalDoesNotStopTheEngine(t *testing.T) {
+	heart := t.TempDir() + "/heart"
+	p := startPty(t, "heart", "KUBEVIZ_TUI_HEART="+heart)
+	p.until("master-2", 5*time.Second)
+	beats := func() int {
+		data, _ := os.ReadFile(heart)
+		n, _ := strconv.Atoi(string(data))
+		return n
+	}
+	p.stalled.Store(true)
+	for range 40 { // until the terminal takes no more
+		p.press("4")
+		time.Sleep(10 * time.Millisecond)
+		p.press("1")
+		time.Sleep(10 * time.Millisecond)
+	}
+	before := beats()
+	for limit := time.Now().Add(5 * time.Second); beats() < before+20; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("%d beats, then %d", before, beats())
+		}
+	}
+	p.stalled.Store(false)
+	p.press("\x03")
+	p.ends(0, 5*time.Second)
+}
+
+// size tells the terminal another size, as a window manager does.
+func (p *pty) size(w, h int) {
+	p.t.Helper()
+	if err := unix.IoctlSetWinsize(int(p.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(h), Col: uint16(w)}); err != nil {
+		p.t.Fatal(err)
+	}
+	_ = p.cmd.Process.Signal(syscall.SIGWINCH)
+}
+
+func TestResizeStormsAndKeyFloodsAreSurvived(t *testing.T) {
+	p := startPty(t, "live")
+	p.until("master-2", 5*time.Second)
+	for i := range 150 {
+		p.size([]int{0, 1, 20, 80, 200, 500}[i%6], []int{0, 1, 10, 24, 60, 300}[(i/2)%6])
+		if i%3 == 0 {
+			p.press("jjjjkkkk\t\t[]{}<>12345/nginx\x1b")
+		}
+	}
+	time.Sleep(200 * time.Millisecond)
+	p.size(100, 30)
+	for range 3 { // whatever is open; an escape alone is told from a sequence by time
+		p.press("\x1b")
+		time.Sleep(150 * time.Millisecond)
+	}
+	p.press("1")
+	time.Sleep(300 * time.Millisecond)
+	mark := len(p.text())
+	p.press("?")
+	for limit := time.Now().Add(5 * time.Second); !strings.Contains(p.text()[mark:], "keys, signs and words"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("it does not answer any more: %q", tail(p.text()))
+		}
+	}
+	p.press("\x03")
+	p.ends(0, 5*time.Second)
+}
+
+func TestAQuietScreenWritesLittle(t *testing.T) {
+	p := startPty(t, "live")
+	p.until("master-2", 5*time.Second)
+	time.Sleep(1500 * time.Millisecond)
+	before := len(p.text())
+	time.Sleep(2 * time.Second)
+	perSecond := (len(p.text()) - before) / 2
+	t.Logf("%d bytes a second", perSecond)
+	if perSecond > 4000 { // a frame of 120x40 is about 10,000
+		t.Errorf("%d bytes a second while nothing happens but the clock", perSecond)
+	}
+	p.press("\x03")
+	p.ends(0, 3*time.Second)
+}
+
 func TestAPanicIsToldAfterTheTerminalIsGivenBack(t *testing.T) {
 	for _, mode := range []string{"panic", "panic-update"} {
 		t.Run(mode, func(t *testing.T) {
 			dir := t.TempDir()
 			p := startPty(t, mode, "KUBEVIZ_TUI_CRASH="+dir)
 			p.until("master-2", 5*time.Second)
-			p.press("\x1b[Ck")
+			p.press("\tK")
 			p.ends(1, 5*time.Second)
 			out := p.text()
 			if at := strings.LastIndex(out, "made to fail"); at < 0 || at < strings.LastIndex(out, "\x1b[?1049l") {
@@ -341,7 +428,7 @@ func TestAPasteWithoutAnEndDoesNotSwallowTheKeysAfterIt(t *testing.T) {
 	p.until("master-2", 5*time.Second)
 	p.press("\x1b[200~" + strings.Repeat("x", 100))
 	time.Sleep(1200 * time.Millisecond)
-	p.press("q")
+	p.press("qq")
 	p.ends(0, 3*time.Second)
 }
 
@@ -356,7 +443,7 @@ func TestStandardErrorStaysOffTheScreen(t *testing.T) {
 	if data, _ := os.ReadFile(log); !strings.Contains(string(data), "NOISE-ON-STDERR") {
 		t.Error("it is not in the log")
 	}
-	p.press("q")
+	p.press("qq")
 	p.ends(0, 3*time.Second)
 }
 

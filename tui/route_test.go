@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"example.com/kubeviz/tui/fixture"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/scene"
+	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/theme"
 )
 
@@ -48,9 +50,17 @@ func newRig(t *testing.T, recs []event.Record) *rig {
 	return r
 }
 
+// press presses keys; M2 and W3 select master-2 and worker-3 as a jump does.
 func (r *rig) press(keys ...string) {
 	for _, k := range keys {
-		r.Update(keyMsg(k))
+		switch {
+		case len(k) == 2 && k[0] == 'M':
+			r.jump(target.Target{Kind: target.Master, Host: "master-" + k[1:]})
+		case len(k) == 2 && k[0] == 'W':
+			r.jump(target.Target{Kind: target.Worker, Host: "worker-" + k[1:]})
+		default:
+			r.Update(keyMsg(k))
+		}
 	}
 }
 
@@ -70,19 +80,21 @@ func TestKeysBecomeCommandsAboutTheSelection(t *testing.T) {
 		keys []string
 		want []string
 	}{
-		{"the first arrow selects the first master, which is down", []string{"right", "k"}, []string{"start master-1"}},
-		{"right of it is the next master", []string{"right", "right", "k"}, []string{"kill master-2"}},
-		{"down from it is a worker", []string{"right", "right", "down", "left", "c"}, []string{"cut worker-2 all"}},
-		{"a machine that is cut is healed", []string{"right", "right", "down", "c"}, []string{"heal worker-3"}},
-		{"inside a master are its processes", []string{"right", "right", "enter", "down", "k"}, []string{"kill master-2/etcd"}},
-		{"restart", []string{"right", "right", "r"}, []string{"restart master-2"}},
-		{"a master that is down can be wiped", []string{"right", "w"}, []string{"wipe master-1"}},
-		{"inside a worker are its pods", []string{"right", "right", "down", "left", "enter", "d"}, []string{"kubectl delete pod nginx-6d4cf56db6-jkx2d -n default"}},
-		{"scaling twice counts on", []string{"right", "right", "down", "left", "enter", "+", "+"}, []string{"kubectl scale deployment nginx --replicas=6 -n default", "kubectl scale deployment nginx --replicas=7 -n default"}},
+		{"right of the balancer is the first master, which is down", []string{"tab", "K"}, []string{"start master-1"}},
+		{"then comes the next master", []string{"tab", "tab", "K"}, []string{"kill master-2"}},
+		{"a worker is cut", []string{"W2", "C"}, []string{"cut worker-2 all"}},
+		{"a machine that is cut is healed", []string{"W3", "C"}, []string{"heal worker-3"}},
+		{"inside a master are its processes", []string{"M2", "enter", "down", "K"}, []string{"kill master-2/etcd"}},
+		{"restart", []string{"M2", "R"}, []string{"restart master-2"}},
+		{"a master that is down can be wiped", []string{"M1", "W"}, []string{"wipe master-1"}},
+		{"inside a worker are its pods", []string{"W2", "enter", "D"}, []string{"kubectl delete pod nginx-6d4cf56db6-jkx2d -n default"}},
+		{"scaling twice counts on", []string{"W2", "enter", "+", "+"}, []string{"kubectl scale deployment nginx --replicas=6 -n default", "kubectl scale deployment nginx --replicas=7 -n default"}},
 		{"heal all", []string{"H"}, []string{"heal"}},
 		{"time", []string{" ", "]", "["}, []string{"pause", "speed 20x", "speed 10x"}},
 		{"a step needs a pause", []string{"."}, nil},
-		{"nothing selected, nothing killed", []string{"k"}, nil},
+		{"nothing selected, nothing killed", []string{"K"}, nil},
+		{"small letters harm nobody", []string{"M2", "k", "c", "esc", "r", "w", "esc", "d", "esc", "h"}, nil},
+		{"nothing is killed from behind a list", []string{"M2", "?", "K", "C", "D"}, nil},
 		{"keys that come in one piece are keys, each going on from the one before", []string{"]]]["}, []string{"speed 20x", "speed 30x", "speed 60x", "speed 30x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -95,8 +107,8 @@ func TestKeysBecomeCommandsAboutTheSelection(t *testing.T) {
 
 func TestAKeyThatCannotActSaysWhy(t *testing.T) {
 	r := newRig(t, fixture.Healthy(4).Records)
-	r.press("k")
-	if !strings.Contains(r.screen(), "k: not now, nothing is selected") {
+	r.press("K")
+	if !strings.Contains(r.screen(), "K: not now, nothing is selected") {
 		t.Errorf("it is not said:\n%s", r.screen())
 	}
 	r.wall = r.wall.Add(6 * time.Second)
@@ -108,7 +120,7 @@ func TestAKeyThatCannotActSaysWhy(t *testing.T) {
 
 func TestTheSelectionStaysWhenTheWorldChanges(t *testing.T) {
 	r := newRig(t, fixture.Healthy(4).Records)
-	r.press("right", "right", "down")
+	r.press("W2")
 	before := r.frame(r.body()).Selected
 	r.cluster.j.Emit("machine/worker-1", 0, event.MachineDown{Host: "worker-1", Reason: "killed"})
 	r.cluster.j.Emit("machine/master-1", 0, event.MachineDown{Host: "master-1", Reason: "killed"})
@@ -165,15 +177,33 @@ func TestTheConsole(t *testing.T) {
 	}
 	r.press("esc")
 	// keys of the map are letters here
-	r.press(":", "q", "k", "?", "esc")
+	r.press(":", "q", "K", "?", "esc")
 	if r.ending || r.overlay.Open() || len(r.cluster.said) > 0 {
 		t.Error("a key in the text field acted on the map")
 	}
 }
 
-func TestAnswersOfMoreThanALineLieOnTop(t *testing.T) {
+func TestAnswersComeIntoTheConsoleWhileItIsOpen(t *testing.T) {
 	r := newRig(t, fixture.Healthy(4).Records)
-	r.press(":", "g", "e", "t", " ", "p", "o", "enter")
+	r.press(":", "get po", "enter")
+	r.takes(t, "kubectl get po")
+	r.cluster.j.Emit(event.You, 0, event.CommandDone{Text: "kubectl get po", Output: []string{"NAME  READY", "web   1/1\x1b[31m"}})
+	r.Update(tickMsg{})
+	if !r.console.open || !strings.Contains(r.screen(), "web   1/1<U+001B>[31m") {
+		t.Errorf("the answer is not shown, or not made safe:\n%s", r.screen())
+	}
+	r.press("get no", "enter")
+	r.takes(t, "kubectl get no")
+	r.cluster.j.Emit(event.You, 0, event.CommandDone{Text: "kubectl get no", Error: "no such thing"})
+	r.Update(tickMsg{})
+	if !strings.Contains(r.screen(), "no such thing") || !strings.Contains(r.screen(), "web   1/1") {
+		t.Errorf("the second answer is not below the first:\n%s", r.screen())
+	}
+}
+
+func TestAnswersAfterTheConsoleWasLeftLieOnTop(t *testing.T) {
+	r := newRig(t, fixture.Healthy(4).Records)
+	r.press(":", "get po", "enter", "esc")
 	r.takes(t, "kubectl get po")
 	r.cluster.j.Emit(event.You, 0, event.CommandDone{Text: "kubectl get po", Output: []string{"NAME  READY", "web   1/1\x1b[31m"}})
 	r.Update(tickMsg{})
@@ -191,42 +221,44 @@ func TestAnswersOfMoreThanALineLieOnTop(t *testing.T) {
 	}
 }
 
-func TestCausesOfALine(t *testing.T) {
+func TestPagesLieOnViewsAndEscComesBack(t *testing.T) {
 	r := newRig(t, fixture.Trouble(4).Records)
-	r.press("2", "up", "up", "up", "enter")
-	for _, want := range []string{"what led here", "you kubectl run big", "└ scheduler big fits nowhere"} {
-		if !strings.Contains(r.screen(), want) {
-			t.Errorf("%q is missing:\n%s", want, r.screen())
-		}
+	r.press("M1", "w")
+	if r.rooms.front().ID() != "why" {
+		t.Fatalf("w shows %s", r.rooms.front().ID())
 	}
-	r.press("esc", "esc", "esc")
-	if r.views[r.active].ID() != "map" {
-		t.Error("esc does not come back to the map")
+	r.press("2", "1")
+	if r.rooms.front().ID() != "why" {
+		t.Error("the page does not wait while another view is looked at")
+	}
+	r.press("esc")
+	if r.rooms.front().ID() != "map" || r.frame(r.body()).Selected.Host != "master-1" {
+		t.Error("esc does not come back to the selection on the map")
+	}
+	r.press("c", "d", "w")
+	if got := strings.Join(r.crumbs(r.frame(r.body())), "/"); !strings.HasPrefix(got, "cluster/master-1/") {
+		t.Errorf("the way is %s", got)
+	}
+	r.press("1")
+	if r.rooms.front().ID() != "map" {
+		t.Error("the number of the view in front does not leave its pages")
 	}
 }
 
-func TestTheStoryStandsStillUnderTheCursor(t *testing.T) {
-	r := newRig(t, fixture.Trouble(4).Records)
-	r.press("2", "up", "up")
-	row := func() (int, string) {
-		for y, l := range strings.Split(r.screen(), "\n") {
-			if strings.HasPrefix(l, "▸") {
-				return y, l
-			}
-		}
-		return -1, ""
+func TestQuittingARunningClusterTakesTwo(t *testing.T) {
+	r := newRig(t, fixture.Healthy(4).Records)
+	r.press("q")
+	if r.ending || !strings.Contains(r.screen(), "q again leaves") {
+		t.Errorf("no question:\n%s", r.screen())
 	}
-	y, line := row()
-	for range 5 {
-		r.cluster.j.Emit("machine/worker-1", 0, event.MachineDown{Host: "worker-1", Reason: "killed"})
-		r.Update(tickMsg{})
+	r.wall = r.wall.Add(quitAgain + time.Second)
+	r.press("q")
+	if r.ending {
+		t.Error("a late second q counts")
 	}
-	if y2, line2 := row(); y2 != y || line2 != line {
-		t.Errorf("row %d %q became row %d %q", y, line, y2, line2)
-	}
-	r.press("end")
-	if !strings.Contains(r.screen(), "following") {
-		t.Error("end does not follow")
+	r.press("q")
+	if !r.ending {
+		t.Error("it stays")
 	}
 }
 
@@ -246,23 +278,23 @@ func TestARecordingTakesNoCommandsAndHasItsOwnPace(t *testing.T) {
 		}
 	}
 	play(2 * time.Second)
-	at := r.line.Now().Sub(fixture.Start)
+	at := r.reader.Now().Sub(fixture.Start)
 	if at < time.Second || at > 3*time.Second {
 		t.Errorf("two seconds of playing came to %v", at)
 	}
-	r.press("right", "k")
+	r.press("M1", "K")
 	if !strings.Contains(r.screen(), "this is a recording") {
 		t.Errorf("the reason is not said:\n%s", r.screen())
 	}
 	r.press(" ")
 	play(time.Second)
-	if r.line.Now().Sub(fixture.Start) != at {
+	if r.reader.Now().Sub(fixture.Start) != at {
 		t.Error("it goes on while paused")
 	}
-	before := r.line.World().Seq
+	before := r.reader.World().Seq
 	r.press(".")
 	r.Update(tickMsg{})
-	if r.line.World().Seq <= before {
+	if r.reader.World().Seq <= before {
 		t.Error("a step does not step")
 	}
 	r.press(" ")
@@ -273,26 +305,35 @@ func TestARecordingTakesNoCommandsAndHasItsOwnPace(t *testing.T) {
 	if !strings.Contains(r.screen(), "end of recording") {
 		t.Errorf("the end is not said:\n%s", r.screen())
 	}
+	r.press("q")
+	if !r.ending {
+		t.Error("a recording is not lost, so one q is enough")
+	}
 }
 
-func TestTheMouseSelectsWhatIsUnderIt(t *testing.T) {
+func click(x, y int) tea.MouseMsg {
+	return tea.MouseMsg{X: x, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress}
+}
+
+func TestTheMouseWorksOnTabsAndFooter(t *testing.T) {
 	r := newRig(t, fixture.Healthy(4).Records)
-	r.Update(tea.MouseMsg{X: 40, Y: 5, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
-	if got := r.frame(r.body()).Selected; got.Host != "master-1" {
-		t.Errorf("selected %+v", got)
-	}
-	r.Update(tea.MouseMsg{X: 40, Y: 5, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
-	if got := r.frame(r.body()).Selected; got.Process != "etcd" {
-		t.Errorf("a second click selected %+v", got)
-	}
-	r.Update(tea.MouseMsg{X: 10, Y: 1, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
-	if r.views[r.active].ID() != "story" {
+	tabs := strings.Split(r.screen(), "\n")[1]
+	r.Update(click(strings.Index(tabs, "4 story")+2, 1))
+	if r.rooms.front().ID() != "story" {
 		t.Error("a click on a tab does not change the view")
 	}
+	r.press("1")
+	at := slices.IndexFunc(r.foot(r.frame(r.body())), func(k footKey) bool { return k.key == " " })
+	if at < 0 {
+		t.Fatalf("space is not in the footer:\n%s", r.screen())
+	}
+	r.Update(click(r.foot(r.frame(r.body()))[at].x+1, 39))
+	r.takes(t, "pause")
 }
 
 func TestNothingIsDrawnTwiceForNothing(t *testing.T) {
 	r := newRig(t, fixture.Healthy(4).Records)
+	r.wall = r.wall.Add(time.Second) // what travelled has arrived
 	first := r.View()
 	r.dirty = false
 	r.shown = "kept"
@@ -340,7 +381,7 @@ func TestAnOrderToTheAPIWhileTimeStandsStillSaysThatItWaits(t *testing.T) {
 	for _, k := range "get pods" {
 		r.press(string(k))
 	}
-	r.press("enter")
+	r.press("enter", "esc")
 	if !strings.Contains(r.screen(), "time stands still") {
 		t.Errorf("nothing says so:\n%s", r.screen())
 	}
@@ -362,7 +403,7 @@ func TestTheConsoleKnowsHowToHelpAndToLeave(t *testing.T) {
 func TestALongOrderDoesNotHideWhyItFailed(t *testing.T) {
 	r := newRig(t, fixture.Healthy(4).Records)
 	text := "kubectl get " + strings.Repeat("pods ", 300)
-	r.pending = append(r.pending, text)
+	r.orders.pending = append(r.orders.pending, text)
 	r.answer(feed.Answer{Text: text, Error: "that is too much"})
 	if !strings.Contains(r.screen(), "that is too much") {
 		t.Errorf("the reason is not on the screen:\n%s", r.screen())

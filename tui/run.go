@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,11 @@ const watchdog = 3 * time.Second
 //
 // Starting and stopping the engine is the caller's business; start its goroutines by Options.Guard, so that a panic there ends the screen first.
 func Run(ctx context.Context, o Options) error {
-	palette, err := theme.Named(o.Theme)
+	named := o.Palette
+	if named == nil {
+		named = theme.Named
+	}
+	palette, err := named(o.Theme)
 	if err != nil {
 		return err
 	}
@@ -40,7 +45,10 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	depth := theme.FromEnv(os.Getenv)
+	depth, _, err := theme.Detect(cmp.Or(o.Color, "auto"), os.Getenv)
+	if err != nil {
+		return err
+	}
 	if o.NoColor {
 		depth = theme.Mono
 	}
@@ -78,12 +86,18 @@ func run(ctx context.Context, o Options, t *term.Terminal) error {
 	}
 	signals, stop := term.Signals()
 	defer stop()
+	out := term.NewOutput(o.Out)
+	o.terminal = out
 	m := newModel(o)
 	input := term.NewInput(o.In, func(error) { signals <- term.Hangup })
 	m.typing = input.Typing
 	m.suspend = term.HasShell
-	p := tea.NewProgram(&safe{m: m, guard: o.Guard}, tea.WithContext(ctx), tea.WithInput(input), tea.WithOutput(o.Out), tea.WithAltScreen(), tea.WithMouseCellMotion(),
-		tea.WithoutSignalHandler(), tea.WithoutBracketedPaste(), tea.WithFPS(30), tea.WithFilter(dropMotion))
+	with := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(input), tea.WithOutput(out), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithoutBracketedPaste(),
+		tea.WithFPS(30), tea.WithFilter(dropMotion)}
+	if !o.NoMouse {
+		with = append(with, tea.WithMouseCellMotion())
+	}
+	p := tea.NewProgram(&safe{m: m, guard: o.Guard}, with...)
 	o.Guard.OnPanic(func() {
 		cancel()
 		o.Guard.Go("watchdog", func() { dog(1) })
@@ -130,9 +144,9 @@ func run(ctx context.Context, o Options, t *term.Terminal) error {
 	return fmt.Errorf("the screen: %w", err)
 }
 
-// dropMotion keeps movements of the mouse from costing a frame each; clicks and the wheel are all we use.
+// dropMotion keeps movements of the mouse with no button held from costing a frame each.
 func dropMotion(_ tea.Model, msg tea.Msg) tea.Msg {
-	if m, ok := msg.(tea.MouseMsg); ok && m.Action != tea.MouseActionPress {
+	if m, ok := msg.(tea.MouseMsg); ok && m.Action == tea.MouseActionMotion && m.Button == tea.MouseButtonNone {
 		return nil
 	}
 	return msg

@@ -7,10 +7,13 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/journal"
 	"example.com/kubeviz/tui/grid"
+	"example.com/kubeviz/tui/intent"
 	"example.com/kubeviz/tui/theme"
+	"example.com/kubeviz/tui/words"
 )
 
 // Still says how a picture of the screen is taken.
@@ -22,8 +25,17 @@ type Still struct {
 	Depth theme.Depth
 	Plain bool
 	ASCII bool
+	// Words are the catalogue; nil: English. Still: nothing moves.
+	Words *words.Catalogue
+	Still bool
 	// Keys pressed before the picture is taken, as the terminal library names them.
 	Keys []string
+	// At is the instant to look at; zero: the last record's.
+	At time.Time
+	// Palette finds the theme by name; nil: the built-in ones.
+	Palette func(name string) (theme.Palette, error)
+	// Open is a page to open after the keys; the zero value opens none.
+	Open intent.Open
 	// Now is the simulated instant of the clock; zero: that of the last record.
 	Now time.Time
 	// Recording draws the screen as for a recording.
@@ -44,11 +56,11 @@ func Snapshot(records []event.Record, s Still) string {
 
 // stillCluster lets keys act in a picture; orders go nowhere.
 type stillCluster struct {
-	Cluster
 	journal *journal.Journal
 	now     time.Time
 }
 
+func (c stillCluster) Do(command.Command)        {}
 func (c stillCluster) Journal() *journal.Journal { return c.journal }
 func (c stillCluster) Targets() []string         { return nil }
 func (c stillCluster) Now() time.Time            { return c.now }
@@ -64,27 +76,44 @@ func still(records []event.Record, s Still) *model {
 	for _, r := range records {
 		j.Append(r)
 	}
-	palette, err := theme.Named(s.Theme)
+	named := s.Palette
+	if named == nil {
+		named = theme.Named
+	}
+	palette, err := named(s.Theme)
 	if err != nil {
 		palette = theme.Dark
 	}
 	wall := time.Unix(0, 0)
-	o := Options{Journal: j, Replay: s.Recording, ASCII: s.ASCII, Location: s.Location, theme: theme.New(palette, s.Depth), wall: func() time.Time { return wall }}
+	o := Options{Journal: j, Replay: s.Recording, ASCII: s.ASCII, Words: s.Words, Still: s.Still, Location: s.Location, theme: theme.New(palette, s.Depth), wall: func() time.Time { return wall }}
 	if !s.Recording {
 		o.Cluster = stillCluster{journal: j, now: s.Now}
 	}
 	m := newModel(o)
 	m.resize(s.W, s.H)
-	if p, ok := m.line.(*player); ok && len(records) > 0 {
-		p.now = records[len(records)-1].At
+	if s.Recording {
+		m.reader.GoLive()
 	}
-	for m.line.Advance(foldBatch) == foldBatch {
+	for {
+		if n, _ := m.reader.Advance(foldBatch); n == 0 {
+			break
+		}
 	}
-	m.pump()
-	m.feed.TakeNews()
-	m.feed.TakeAnswers()
+	for m.sources.trace.Advance(foldBatch)+m.sources.readMarks() > 0 {
+	}
+	m.pump(true)
+	m.sources.head.TakeNews()
+	m.sources.head.TakeAnswers()
+	m.sources.fresh = true
+	if !s.At.IsZero() {
+		m.reader.Seek(s.At)
+		m.pump(true)
+	}
 	for _, k := range s.Keys {
 		m.Update(keyMsg(k))
+	}
+	if s.Open.Page != "" {
+		m.act(s.Open)
 	}
 	m.dirty = true
 	return m
@@ -95,7 +124,7 @@ func keyMsg(name string) tea.KeyMsg {
 	for t, n := range map[tea.KeyType]string{tea.KeyEnter: "enter", tea.KeyEsc: "esc", tea.KeyTab: "tab", tea.KeyShiftTab: "shift+tab", tea.KeyUp: "up", tea.KeyDown: "down",
 		tea.KeyLeft: "left", tea.KeyRight: "right", tea.KeySpace: " ", tea.KeyHome: "home", tea.KeyEnd: "end", tea.KeyPgUp: "pgup", tea.KeyPgDown: "pgdown",
 		tea.KeyCtrlC: "ctrl+c", tea.KeyBackspace: "backspace", tea.KeyCtrlZ: "ctrl+z"} {
-		if n == name {
+		if n == name || name == "space" && n == " " {
 			k := tea.KeyMsg{Type: t}
 			if t == tea.KeySpace {
 				k.Runes = []rune{' '}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"compress/gzip"
 	"flag"
 	"fmt"
 	"os"
@@ -9,9 +10,13 @@ import (
 	"testing"
 
 	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/journal"
 	"example.com/kubeviz/tui/fixture"
 	"example.com/kubeviz/tui/grid"
+	"example.com/kubeviz/tui/intent"
+	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/theme"
+	"example.com/kubeviz/tui/words"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden frames")
@@ -21,9 +26,6 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -34,53 +36,126 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs (go test -update rewrites it). Got:\n%s", name, got)
+		t.Errorf("%s differs (go test ./tui -update rewrites it). Got:\n%s", name, got)
 	}
 }
 
-func scenes() map[string][]event.Record {
-	return map[string][]event.Record{"healthy": fixture.Healthy(4).Records, "trouble": fixture.Trouble(4).Records, "many": fixture.Trouble(60).Records}
+// recording reads a journal of testdata. They are from real runs:
+//
+//	calm:    kubeviz run ha --do '20s kubectl create deployment web --image=nginx --replicas=3' --for 45s --journal FILE
+//	trouble: the same, with --do '30s kill leader' --do '40s cut worker-2 all' --do '95s kubectl run big --image=nginx --requests=cpu=8' --for 105s
+func recording(t testing.TB, name string) []event.Record {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name+".jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := journal.NewReader(name, z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Load(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recs, _ := j.Read(nil, 1, int(j.Last()))
+	return recs
 }
 
 var sizes = []struct{ w, h int }{{80, 24}, {120, 40}, {200, 60}}
 
-func TestFramesAreAsTheyWere(t *testing.T) {
-	for name, recs := range scenes() {
-		for _, s := range sizes {
-			id := fmt.Sprintf("%s-%dx%d", name, s.w, s.h)
-			golden(t, id+".txt", Snapshot(recs, Still{W: s.w, H: s.h, Plain: true})+"\n")
-			golden(t, id+".ansi", Snapshot(recs, Still{W: s.w, H: s.h, Depth: theme.Colours256})+"\n")
+// views are the keys that lead to every view and page, from the start.
+var views = map[string][]string{
+	"map": nil, "raft": {"2"}, "queues": {"3"}, "story": {"4"}, "objects": {"5"},
+	"detail":   {"5", "d"},
+	"chain":    {"5", "c"},
+	"why":      {"w"},
+	"decision": nil,
+	"history":  {"5", "v"},
+}
+
+// shot takes a picture of a view; no single key opens the page of decisions.
+func shot(recs []event.Record, view string, s Still) string {
+	s.Keys = views[view]
+	if view == "decision" {
+		s.Open = intent.Open{Page: "decision", Target: lastTried(recs)}
+	}
+	return Snapshot(recs, s) + "\n"
+}
+
+// lastTried is the pod that the scheduler tried last.
+func lastTried(recs []event.Record) (t target.Target) {
+	for _, r := range recs {
+		if a, ok := r.Event.(event.SchedulingAttempt); ok {
+			t = target.Target{Kind: target.Pod, Namespace: a.Pod.Namespace, Name: a.Pod.Name}
 		}
 	}
-	recs := scenes()["trouble"]
+	return t
+}
+
+func TestFramesOfEveryViewAreAsTheyWere(t *testing.T) {
+	for _, name := range []string{"calm", "trouble"} {
+		recs := recording(t, name)
+		for view := range views {
+			for _, s := range sizes {
+				id := fmt.Sprintf("%s-%s-%dx%d", view, name, s.w, s.h)
+				golden(t, id+".txt", shot(recs, view, Still{W: s.w, H: s.h, Plain: true}))
+				golden(t, id+".ansi", shot(recs, view, Still{W: s.w, H: s.h, Depth: theme.Colours256}))
+			}
+		}
+	}
+}
+
+func TestFramesOfOverlaysAndModesAreAsTheyWere(t *testing.T) {
+	trouble := recording(t, "trouble")
 	for name, keys := range map[string][]string{
-		"selected": {"right", "down", "enter"}, "story": {"2"}, "help": {"?"}, "chain": {"2", "up", "up", "up", "c"}, "console": {":", "k", "i", "l", "l", " "},
+		"help": {"?"}, "console": {":", "kill", "space", "m"}, "find": {"4", "/", "evict"}, "time": {"t"}, "export": {"e"}, "copy": {"5", "y"}, "past": {"{"}, "inside": {"tab", "tab", "tab", "enter"},
 	} {
 		for _, s := range sizes[:2] {
-			golden(t, fmt.Sprintf("%s-%dx%d.txt", name, s.w, s.h), Snapshot(recs, Still{W: s.w, H: s.h, Plain: true, Keys: keys})+"\n")
+			golden(t, fmt.Sprintf("%s-%dx%d.txt", name, s.w, s.h), Snapshot(trouble, Still{W: s.w, H: s.h, Plain: true, Keys: keys})+"\n")
 		}
 	}
-	golden(t, "ascii-80x24.txt", Snapshot(recs, Still{W: 80, H: 24, Plain: true, ASCII: true})+"\n")
+	many := fixture.Trouble(60).Records
+	most := fixture.Trouble(400).Records
+	for _, s := range sizes {
+		golden(t, fmt.Sprintf("rows-%dx%d.txt", s.w, s.h), Snapshot(many, Still{W: s.w, H: s.h, Plain: true})+"\n")
+		golden(t, fmt.Sprintf("cells-%dx%d.txt", s.w, s.h), Snapshot(most, Still{W: s.w, H: s.h, Plain: true})+"\n")
+	}
+	golden(t, "ascii-80x24.txt", Snapshot(trouble, Still{W: 80, H: 24, Plain: true, ASCII: true})+"\n")
+	russian, err := words.Language("ru")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sizes[:2] {
+		golden(t, fmt.Sprintf("russian-%dx%d.txt", s.w, s.h), Snapshot(trouble, Still{W: s.w, H: s.h, Plain: true, Words: russian})+"\n")
+	}
 }
 
 func TestFramesNeverLeaveTheScreen(t *testing.T) {
-	recs := append(scenes()["trouble"], scenes()["many"]...)
-	for _, keys := range [][]string{nil, {"2"}, {"?"}, {":", "k"}, {"down", "enter", "y"}} {
+	recs := recording(t, "trouble")
+	for view, keys := range views {
 		m := still(recs, Still{W: 100, H: 30, Keys: keys})
-		for h := 0; h <= 500; h = h*3/2 + 1 {
-			for w := 0; w <= 500; w = w*4/3 + 1 {
+		for h := 0; h <= 500; h = h*2 + 3 {
+			for w := 0; w <= 500; w = w*3/2 + 7 {
 				m.resize(w, h)
 				lines := strings.Split(m.View(), "\n")
 				if len(lines) > max(h, 1) {
-					t.Fatalf("%v at %dx%d: %d lines", keys, w, h, len(lines))
+					t.Fatalf("%s at %dx%d: %d lines", view, w, h, len(lines))
 				}
 				for _, l := range lines {
 					if n := grid.Width(plain(l)); n > w {
-						t.Fatalf("%v at %dx%d: a line of %d cells: %q", keys, w, h, n, l)
+						t.Fatalf("%s at %dx%d: a line of %d cells: %q", view, w, h, n, l)
 					}
 				}
 			}
 		}
+		m.resize(500, 500)
+		m.View()
 	}
 }
 

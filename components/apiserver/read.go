@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
 	"example.com/kubeviz/raftstore/mvcc"
@@ -92,7 +93,12 @@ func (s *Server) list(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	if asked == 0 && rq.ResourceVersion != "" {
 		limit = 0 // Kubernetes answers whole lists where any version will do
 	}
-	return s.cache.list(rq, limit), nil
+	out := s.cache.list(rq, limit)
+	out.Causes = make([]event.Seq, len(out.Items))
+	for i, obj := range out.Items {
+		out.Causes[i] = s.cfg.Announcer.RecordOf(rq.Kind.Key(obj.GetNamespace(), obj.GetName()), revisionOf(obj))
+	}
+	return out, nil
 }
 
 // page is where a list goes on. It is opaque to clients; the form is Kubernetes' own.

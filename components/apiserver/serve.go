@@ -36,6 +36,7 @@ type request struct {
 	res      *Resource
 	user     kubeapi.User
 	key      string // in the store; empty for lists and for creations before the name is made
+	received time.Time
 	deadline time.Time
 	record   event.Seq // RequestReceived; 0 when untraced
 	tag      uint64    // what the store's change is to name as its cause
@@ -72,6 +73,7 @@ func (rq *request) leave(note string) {
 // Serve answers everything but watches.
 func (s *Server) Serve(p *sim.Proc, r *kubeapi.Request) *kubeapi.Response {
 	rq := s.receive(p, r)
+	defer s.inflight.enter(rq)()
 	resp, err := s.guarded(p, rq)
 	return s.answer(rq, resp, err)
 }
@@ -92,7 +94,7 @@ func (s *Server) guarded(p *sim.Proc, rq *request) (resp *kubeapi.Response, err 
 
 // receive takes a request in. What writes is journalled before any work, so that the work can name the record as its cause.
 func (s *Server) receive(p *sim.Proc, r *kubeapi.Request) *request {
-	rq := &request{Request: r, user: r.User, now: s.proc.Loop.Now, deadline: p.Now().Add(requestTimeout), tag: uint64(r.Cause)}
+	rq := &request{Request: r, user: r.User, now: s.proc.Loop.Now, received: p.Now(), deadline: p.Now().Add(requestTimeout), tag: uint64(r.Cause)}
 	if r.Timeout > 0 && r.Timeout < requestTimeout {
 		rq.deadline = p.Now().Add(r.Timeout) // the client will have hung up, which ends the work on its request
 	}

@@ -41,6 +41,7 @@ type Server struct {
 	hooksDone bool
 	storeOK   bool
 	tally     tally
+	inflight  inflight
 }
 
 var _ kubeapi.Server = (*Server)(nil)

@@ -67,6 +67,7 @@ const tallyPeriod = time.Second
 func (s *Server) reportTally(p *sim.Proc) {
 	for {
 		p.Sleep(tallyPeriod)
+		s.reportStalled(p.Now())
 		if s.tally.total == 0 {
 			continue
 		}

@@ -34,6 +34,8 @@ type watcher struct {
 	// where it is registered: an index, or the kind's plain list.
 	field, value string
 	unregister   func()
+	// reason of the end, where the server ends it.
+	reason string
 }
 
 // watch opens a watch. Version "" and "0" begin with the present objects as additions, others with the changes after that version.
@@ -72,6 +74,7 @@ func (c *cache) watch(p *sim.Proc, rq *request, via *simnet.Addr) (*kubeapi.Watc
 		}
 	}
 	kc.register(c, w)
+	c.announce(w, asked)
 	return w.stream, nil
 }
 
@@ -163,7 +166,7 @@ func (w *watcher) deliver(c *cache, ch *transition) {
 	e.Cause = c.server.cfg.Announcer.RecordOf(ch.key, ch.revision)
 	w.send(e)
 	if w.stream.Waiting() > w.backlog {
-		w.stream.Close(kubeapi.ErrWatchDone)
+		w.finish(watchTooSlow)
 	}
 }
 
@@ -182,20 +185,24 @@ func (c *cache) bookmarks(p *sim.Proc) {
 				w.send(kubeapi.WatchEvent{Type: kubeapi.Bookmark, ResourceVersion: strconv.FormatInt(c.revision, 10)})
 			}
 			if !p.Now().Before(w.until) {
-				w.finish()
+				w.finish(watchTimeUp)
 			}
 		}
 	}
 }
 
 // finish ends a watch in good order, behind what is on its way.
-func (w *watcher) finish() { w.stream.Close(kubeapi.ErrWatchDone) }
+func (w *watcher) finish(reason string) {
+	w.reason = reason
+	w.stream.Close(kubeapi.ErrWatchDone)
+}
 
 // endAll ends every watch with an error event. The client closes its stream when it has read that; closing it here would lose the event on its way.
 func (c *cache) endAll(err error) {
 	for i := range c.minutes {
 		for _, w := range c.minutes[i].Values() {
 			w.unregister()
+			w.reason = watchBeginAnew
 			w.send(kubeapi.WatchEvent{Type: kubeapi.WatchError, Err: err})
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
+	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
 )
@@ -85,15 +86,22 @@ type ListOptions struct {
 
 // FetchList lists objects, sorted by key, with the list's resourceVersion.
 func FetchList[T kinds.Object](p *sim.Proc, c *Client, k *kinds.Kind, o ListOptions) ([]T, string, error) {
+	items, _, revision, err := fetchList[T](p, c, k, o)
+	return items, revision, err
+}
+
+// fetchList is FetchList with the record of each item's last change, 0 where it is not known.
+func fetchList[T kinds.Object](p *sim.Proc, c *Client, k *kinds.Kind, o ListOptions) (items []T, causes []event.Seq, revision string, err error) {
 	resp, err := c.Do(p, &Request{Verb: List, Kind: k, Namespace: o.Namespace, ResourceVersion: o.ResourceVersion, Labels: o.Labels, Fields: o.Fields})
 	if err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
-	items := make([]T, len(resp.Items))
+	items, causes = make([]T, len(resp.Items)), make([]event.Seq, len(resp.Items))
 	for i, o := range resp.Items {
 		items[i] = o.(T)
 	}
-	return items, resp.ResourceVersion, nil
+	copy(causes, resp.Causes)
+	return items, causes, resp.ResourceVersion, nil
 }
 
 // Make creates obj and returns what was stored.

@@ -206,18 +206,18 @@ func (i *Informer[T]) list(p *sim.Proc) error {
 	if !i.synced.Ready() {
 		version = "0"
 	}
-	items, revision, err := FetchList[T](p, i.proc.Client, i.kind, ListOptions{Namespace: i.opts.Namespace, Labels: i.opts.Labels, Fields: i.opts.Fields, ResourceVersion: version})
+	items, causes, revision, err := fetchList[T](p, i.proc.Client, i.kind, ListOptions{Namespace: i.opts.Namespace, Labels: i.opts.Labels, Fields: i.opts.Fields, ResourceVersion: version})
 	if err != nil {
 		return err
 	}
 	seen := make(map[Key]bool, len(items))
-	for _, o := range items {
+	for n, o := range items {
 		k := KeyOf(o)
 		seen[k] = true
 		if old, ok := i.items.Get(k); ok && old.GetResourceVersion() == o.GetResourceVersion() {
 			continue
 		}
-		i.apply(event.Modified, o, p.Cause)
+		i.apply(event.Modified, o, max(p.Cause, causes[n])) // what changed since this program began follows from its own change
 	}
 	for _, old := range i.All() {
 		if !seen[KeyOf(old)] {

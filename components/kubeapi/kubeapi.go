@@ -1,7 +1,7 @@
 // Package kubeapi is the contract through which components meet: requests to an API server, the client that carries them over the simulated network, informers,
 // and what a component gets from the machine it runs on (Process).
 //
-// Owns: Request, Response, Client, Dialer, Informer, Process. Imports of ours: engine/sim, engine/simnet, engine/event, engine/kinds. Below it stand record (Event
+// Owns: Request, Response, Client, Dialer, Informer, Process, QueueReporter (what a work queue looks like, as facts). Imports of ours: engine/sim, engine/simnet, engine/event, engine/kinds. Below it stand record (Event
 // objects) and leaderelect (Lease based active-standby).
 //
 // Goroutines: the loop; calls that take a *sim.Proc park it. Time: simulated.
@@ -89,7 +89,9 @@ type Response struct {
 	Object  kinds.Object
 	Deleted kinds.Object
 	// Items of a list, sorted by key; shared, immutable.
-	Items    []kinds.Object
+	Items []kinds.Object
+	// Causes are the records of the items' last changes, where they are known; empty for a list that was read from the store.
+	Causes   []event.Seq
 	Continue string
 	// ResourceVersion of the object written, or of the list.
 	ResourceVersion string

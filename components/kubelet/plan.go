@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"example.com/kubeviz/components/kubelet/runtime"
+	"example.com/kubeviz/engine/event"
 )
 
 // view is a picture of what the runtime has of a pod.
@@ -35,6 +36,17 @@ func (v view) last(name string) (runtime.ContainerStatus, bool) {
 		return runtime.ContainerStatus{}, false
 	}
 	return cs[len(cs)-1], true
+}
+
+// record is the newest change of a container in the picture; 0: none.
+func (v view) record() event.Seq {
+	var newest event.Seq
+	for _, cs := range v.containers {
+		for i := range cs {
+			newest = max(newest, cs[i].Record)
+		}
+	}
+	return newest
 }
 
 // here is last, if it is in the sandbox that is ready.

@@ -21,7 +21,7 @@ func (k *Kubelet) sync(p *sim.Proc, w *pod) time.Duration {
 	}
 	v := k.look(w)
 	k.ensureProbes(w, v)
-	k.publish(w, v, p.Cause)
+	k.publish(w, v, max(p.Cause, v.record()))
 	if terminal(w.status.Phase) {
 		k.stop(w, stopDone, p.Cause)
 		return 0
@@ -78,7 +78,9 @@ func (k *Kubelet) syncRunning(p *sim.Proc, w *pod, v view) time.Duration {
 			return 0
 		}
 		before, had := w.reasons[c.Name]
+		cause := p.Cause
 		again := k.startContainer(p, w, v.sandbox, c)
+		p.Cause = cause // a container does not follow from the one before it
 		if after, has := w.reasons[c.Name]; has && (!had || before != after) && after.reason != "ImagePullBackOff" {
 			again = relistPeriod // the API shall read the new reason soon; ErrImagePull is seen until the next sync but one
 		}
@@ -116,6 +118,7 @@ func (k *Kubelet) startContainer(p *sim.Proc, w *pod, sandbox *runtime.SandboxSt
 	if problem := k.ensureImage(p, w, c, attempt); problem != nil {
 		k.podEvent(p, w, c.Name, corev1.EventTypeWarning, "Failed", "Error: "+problem.reason)
 		w.reasons[c.Name] = *problem
+		w.cause = max(w.cause, p.Cause) // the pull, if there was one
 		return k.jitter(errorBackoff)
 	}
 	if w.stopping != running {
@@ -125,13 +128,22 @@ func (k *Kubelet) startContainer(p *sim.Proc, w *pod, sandbox *runtime.SandboxSt
 	if err != nil {
 		return k.startFailed(p, w, c, "CreateContainerError", err)
 	}
+	k.follow(p, id)
 	k.podEvent(p, w, c.Name, corev1.EventTypeNormal, "Created", "Container created")
 	if err := k.rt.StartContainer(p, id); err != nil {
 		return k.startFailed(p, w, c, "RunContainerError", err)
 	}
+	k.follow(p, id)
 	k.podEvent(p, w, c.Name, corev1.EventTypeNormal, "Started", "Container started")
 	delete(w.reasons, c.Name)
 	return 0
+}
+
+// follow makes what p does next an effect of the last change of a container.
+func (k *Kubelet) follow(p *sim.Proc, id string) {
+	if c, ok := k.rt.Container(id); ok {
+		p.Cause = max(p.Cause, c.Record)
+	}
 }
 
 func (k *Kubelet) startFailed(p *sim.Proc, w *pod, c *corev1.Container, reason string, err error) time.Duration {
@@ -165,4 +177,5 @@ func (k *Kubelet) backingOff(p *sim.Proc, w *pod, c *corev1.Container, why waiti
 	w.reasons[c.Name] = why
 	p.Cause = k.pr.Emit(p, event.ContainerChanged{Node: k.cfg.Node, Pod: w.ref(), Container: c.Name, State: event.ContainerBackoff, Image: c.Image,
 		Restarts: restarts, Reason: why.reason, Until: until})
+	w.cause = max(w.cause, p.Cause) // the status that tells of it, and the start after it, follow from it
 }

@@ -26,7 +26,9 @@ func (k *Kubelet) terminate(p *sim.Proc, w *pod) time.Duration {
 		w.terminated = true
 		k.stopProbes(w)
 		k.sum.remove(w)
-		k.publish(w, k.look(w), p.Cause)
+		v := k.look(w)
+		p.Cause = max(p.Cause, v.record())
+		k.publish(w, v, p.Cause)
 	}
 	if w.stopping < stopDeleted {
 		return 0

@@ -20,6 +20,8 @@ import (
 type Result struct {
 	// After asks for another pass on the same key then; 0: none is needed until something changes.
 	After time.Duration
+	// Why is a phrase for people: what that pass is for.
+	Why string
 }
 
 // Done is the result of a pass that needs no other.
@@ -85,13 +87,14 @@ func (c *Controller) Queue() *Queue { return c.queue }
 // Add enqueues a key. Informer handlers call it with their change's cause.
 func (c *Controller) Add(key kubeapi.Key, cause event.Seq) { c.queue.Add(key, cause) }
 
-// AddAfter enqueues a key when d has passed.
-func (c *Controller) AddAfter(key kubeapi.Key, d time.Duration, cause event.Seq) {
-	c.queue.AddAfter(key, d, cause)
+// AddAfter enqueues a key when d has passed. why is a phrase for people.
+func (c *Controller) AddAfter(key kubeapi.Key, d time.Duration, cause event.Seq, why string) {
+	c.queue.AddAfter(key, d, cause, why)
 }
 
-// Start runs the workers.
+// Start runs the workers. From then on the queue is known to the journal, however idle it is.
 func (c *Controller) Start(workers int) {
+	c.queue.changed()
 	for i := range workers {
 		c.proc.Go(fmt.Sprintf("%s worker %d", c.name, i), c.work)
 	}
@@ -107,10 +110,10 @@ func (c *Controller) work(p *sim.Proc) {
 		switch {
 		case err != nil:
 			ps.emit("", err.Error())
-			c.queue.AddRateLimited(item.Key, p.Cause)
+			c.queue.AddRateLimited(item.Key, p.Cause, "retry after an error: "+err.Error())
 		case res.After > 0:
 			c.queue.Forget(item.Key)
-			c.queue.AddAfter(item.Key, res.After, p.Cause)
+			c.queue.AddAfter(item.Key, res.After, p.Cause, res.Why)
 		default:
 			c.queue.Forget(item.Key)
 		}

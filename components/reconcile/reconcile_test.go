@@ -100,13 +100,13 @@ func TestDelayNeverExceedsItsLimit(t *testing.T) {
 	b := newBench()
 	q := NewQueue(b.pr, "q")
 	for range 30 {
-		q.AddRateLimited("a", 0)
+		q.AddRateLimited("a", 0, "failed")
 	}
 	if d := q.delayed["a"].due.Sub(start); d != 5*time.Millisecond {
 		t.Errorf("a later retry pushed an earlier one back to %v", d)
 	}
 	q.retries["b"] = 1000
-	q.AddRateLimited("b", 0)
+	q.AddRateLimited("b", 0, "failed")
 	if d := q.delayed["b"].due.Sub(start); d != retryMax {
 		t.Errorf("delay %v, want %v", d, retryMax)
 	}
@@ -116,7 +116,7 @@ func TestManyFailuresAtOnceComeBackTenASecond(t *testing.T) {
 	b := newBench()
 	q := NewQueue(b.pr, "q")
 	for i := range 150 {
-		q.AddRateLimited(kubeapi.Key(fmt.Sprint(i)), 0)
+		q.AddRateLimited(kubeapi.Key(fmt.Sprint(i)), 0, "failed")
 	}
 	for key, want := range map[kubeapi.Key]time.Duration{"0": 5 * time.Millisecond, "99": 5 * time.Millisecond, "109": time.Second, "149": 5 * time.Second} {
 		if d := q.delayed[key].due.Sub(start); d != want {
@@ -136,7 +136,7 @@ func TestAfterAsksForAnotherPass(t *testing.T) {
 	}))
 	c.Start(1)
 	c.Add("a", 0)
-	b.loop.After(time.Second, func() { c.AddAfter("a", time.Hour, 0) }) // later than what is planned: changes nothing
+	b.loop.After(time.Second, func() { c.AddAfter("a", time.Hour, 0, "later") }) // later than what is planned: changes nothing
 	b.run(time.Minute)
 	if want := []string{"0s a", "10s a"}; !slices.Equal(log, want) {
 		t.Fatalf("got %v, want %v", log, want)
@@ -243,7 +243,7 @@ func TestAKilledProgramStopsItsTimers(t *testing.T) {
 	var log []string
 	c := New(b.pr, "c", b.reconciler(&log, func(*Pass, kubeapi.Key) (Result, error) { return Done, nil }))
 	c.Start(1)
-	c.AddAfter("a", time.Second, 0)
+	c.AddAfter("a", time.Second, 0, "soon")
 	b.run(500 * time.Millisecond)
 	b.pr.Group.Kill()
 	b.run(10 * time.Second)

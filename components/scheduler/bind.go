@@ -12,6 +12,7 @@ import (
 	"example.com/kubeviz/components/scheduler/framework"
 	"example.com/kubeviz/components/scheduler/plugins"
 	"example.com/kubeviz/components/scheduler/queue"
+	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
 )
@@ -20,12 +21,12 @@ import (
 func (s *scheduler) assume(p *sim.Proc, it *queue.Item, node string) {
 	s.cluster.Assume(it.Info, node)
 	s.algorithm.nominated.remove(it.Info.Pod)
-	s.binding++
+	s.binding.Set(it.Info.Key, event.QueueItem{Key: string(it.Info.Key), State: event.ItemInWork, Since: p.Now(), Why: "binding to " + node, Retries: it.Attempts, Cause: p.Cause})
 	s.queueChanged()
 	s.calls.add(p, it.Info.Key, "bind "+string(it.Info.Key), func(p *sim.Proc) {
 		pod := it.Info.Pod
 		err := kubeapi.Bind(p, s.proc.Client, pod, node)
-		s.binding--
+		s.binding.Delete(it.Info.Key)
 		s.queueChanged()
 		if err == nil {
 			s.events.Eventf(p, pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding", "Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, node)

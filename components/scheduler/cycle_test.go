@@ -68,6 +68,44 @@ func TestScoresAreWeighted(t *testing.T) {
 			t.Errorf("%s gives %d, want %d", name, v[1].Scores[name], score)
 		}
 	}
+	weights := r.weights()
+	if weights["TaintToleration"] != 3 || weights["NodeAffinity"] != 2 || len(weights) != 4 {
+		t.Errorf("weights %v", weights)
+	}
+	for _, x := range v {
+		for name, raw := range x.Raw {
+			if raw < 0 || raw > framework.MaxScore || raw*weights[name] != x.Scores[name] {
+				t.Errorf("%s of %s: raw %d times %d is not %d", name, x.Node, raw, weights[name], x.Scores[name])
+			}
+		}
+		if len(x.Raw) != len(x.Scores) {
+			t.Errorf("%s: raw %v, weighted %v", x.Node, x.Raw, x.Scores)
+		}
+	}
+	alone := picture([]string{"w1:"}, nil)
+	if w := alone.schedule(framework.NewPodInfo(fixture.Pod("p: cpu 1"))).weights(); w != nil {
+		t.Errorf("with nothing to choose from there are weights: %v", w)
+	}
+}
+
+func TestTheChosenNodeIsAlwaysAmongTheVerdicts(t *testing.T) {
+	for _, n := range []int{2, 99, 100, 101, 700} {
+		for _, detail := range []bool{true, false} {
+			a := large(n, 3)
+			r := a.schedule(framework.NewPodInfo(fixture.Pod("p: cpu 1")))
+			v := r.verdicts(detail)
+			found := false
+			for _, x := range v {
+				found = found || x.Node == r.chosen.Name && x.Total > 0
+			}
+			if !found || len(v) > verdictNodesMax {
+				t.Errorf("%d nodes, detail %v: %d verdicts, the chosen one among them: %v", n, detail, len(v), found)
+			}
+			if detail && n <= verdictNodesMax && len(v) != n {
+				t.Errorf("%d nodes have %d verdicts", n, len(v))
+			}
+		}
+	}
 }
 
 func TestVerdictsStaySmall(t *testing.T) {

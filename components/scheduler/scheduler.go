@@ -6,7 +6,7 @@
 // status patches and evictions, are made by processes of their own (calls.go) that carry the attempt as their cause. A standby keeps picture and queue warm and
 // tries nothing.
 //
-// Owns: Start, Config. Imports of ours: components/kubeapi and below, components/scheduler/{framework,plugins,queue}, engine/{event,kinds,sim,clock}.
+// Owns: Start, Config. Imports of ours: components/kubeapi and below, components/scheduler/{framework,plugins,queue}, engine/{event,kinds,sim}.
 // Goroutines: the loop. Time: simulated; a cycle takes none.
 //
 // Not here: the client's limit of 50 requests a second, the rounding of back-offs to windows of a second, PodDisruptionBudgets (the model has none), extenders,
@@ -16,8 +16,9 @@
 package scheduler
 
 import (
-	"time"
+	"slices"
 
+	"github.com/tidwall/btree"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,7 +30,6 @@ import (
 	"example.com/kubeviz/components/scheduler/framework"
 	"example.com/kubeviz/components/scheduler/plugins"
 	"example.com/kubeviz/components/scheduler/queue"
-	"example.com/kubeviz/engine/clock"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
@@ -49,9 +49,6 @@ const (
 	leaseName      = "kube-scheduler"
 )
 
-// reportEvery bounds how often the state of the queue is journalled.
-const reportEvery = 200 * time.Millisecond
-
 type scheduler struct {
 	proc        *kubeapi.Process
 	name        string
@@ -65,10 +62,8 @@ type scheduler struct {
 	events      *record.SeriesRecorder
 	calls       *calls
 	leading     bool
-	binding     int // pods assumed whose binding is not answered yet
-
-	report   *clock.Timer
-	reported event.QueueChanged
+	binding     btree.Map[kubeapi.Key, event.QueueItem] // pods assumed whose binding is not answered yet
+	report      *kubeapi.QueueReporter
 }
 
 // Start runs the scheduler in pr's group and returns. It stands for election at once; when a lease once held is lost, the program exits with code 1.
@@ -116,7 +111,9 @@ func newScheduler(pr *kubeapi.Process, cfg Config) *scheduler {
 	s.algorithm = newAlgorithm(set, s.cluster)
 	s.calls = newCalls(pr)
 	s.queue = queue.New(queue.Options{Plugins: set, Now: pr.Loop.Now, Emit: s.emitQueued})
+	s.report = kubeapi.NewQueueReporter(pr, func() (event.QueueChanged, bool) { return s.queueState(), s.leading })
 	s.queue.OnChange(s.queueChanged)
+	s.queue.OnTake(s.report.Took)
 	return s
 }
 
@@ -163,7 +160,7 @@ func (s *scheduler) attempt(p *sim.Proc, it *queue.Item) {
 		target = s.algorithm.postFilter(it.Info, res)
 		fact.Message = res.message()
 	}
-	fact.Verdicts = res.verdicts(s.queue.Waiting() < detailWaitingMax)
+	fact.Verdicts, fact.Weights = res.verdicts(s.queue.Waiting() < detailWaitingMax), res.weights()
 	p.Cause = s.proc.Emit(p, fact)
 	if res.chosen != nil {
 		s.assume(p, it, res.chosen.Name)
@@ -213,22 +210,18 @@ func (s *scheduler) emitQueued(cause event.Seq, e event.Event) event.Seq {
 	return s.proc.Sink.Emit(s.proc.Actor(), cause, e)
 }
 
-// queueChanged journals the state of the queue soon, if it differs by then from what was journalled last.
+// queueChanged has the state of the queue journalled soon.
 func (s *scheduler) queueChanged() {
-	if s.report != nil || !s.leading || s.proc.Group.Dead() {
+	if !s.leading {
 		return
 	}
-	s.report = s.proc.Loop.After(reportEvery, func() {
-		s.report = nil
-		if s.proc.Group.Dead() || !s.leading {
-			return
-		}
-		now := s.queue.State(s.binding)
-		if was := s.reported; was.Parts != nil && was.Waiting == now.Waiting && was.InWork == now.InWork && was.NextDue.Equal(now.NextDue) &&
-			was.Parts[queue.Backoff] == now.Parts[queue.Backoff] && was.Parts[queue.Unschedulable] == now.Parts[queue.Unschedulable] {
-			return
-		}
-		s.reported = now
-		s.proc.Sink.Emit(s.proc.Actor(), 0, now)
-	})
+	s.report.Waits(s.queue.Waiting())
+	s.report.Changed()
+}
+
+// queueState is the queue with the pods that are being bound, the oldest of them first.
+func (s *scheduler) queueState() event.QueueChanged {
+	items := s.binding.Values()
+	slices.SortStableFunc(items, func(a, b event.QueueItem) int { return a.Since.Compare(b.Since) })
+	return s.queue.State(len(items), items[:min(len(items), event.QueueItemsMax)])
 }

@@ -94,16 +94,30 @@ func (r *result) verdicts(detail bool) []event.NodeVerdict {
 	for _, i := range r.best(full) {
 		v := event.NodeVerdict{Node: r.feasible[i].Name}
 		if r.totals != nil {
-			v.Scores, v.Total = map[string]int64{}, r.totals[i]
+			v.Raw, v.Scores, v.Total = map[string]int64{}, map[string]int64{}, r.totals[i]
 			for k, scores := range r.scores {
-				if scores != nil {
-					v.Scores[r.plugins.Scores[k].Name()] = scores[i]
+				if pl := r.plugins.Scores[k]; scores != nil {
+					v.Raw[pl.Name()], v.Scores[pl.Name()] = scores[i]/pl.Weight, scores[i]
 				}
 			}
 		}
 		out = append(out, v)
 	}
 	slices.SortStableFunc(out, func(a, b event.NodeVerdict) int { return strings.Compare(a.Node, b.Node) })
+	return out
+}
+
+// weights of the plugins that scored; nil when there was nothing to choose.
+func (r *result) weights() map[string]int64 {
+	if r.totals == nil {
+		return nil
+	}
+	out := map[string]int64{}
+	for k, scores := range r.scores {
+		if scores != nil {
+			out[r.plugins.Scores[k].Name()] = r.plugins.Scores[k].Weight
+		}
+	}
 	return out
 }
 

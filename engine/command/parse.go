@@ -49,7 +49,7 @@ func Words() []Word {
 		{"pause", "pause", "hold time still", none(Pause{})},
 		{"resume", "resume", "let time run again", none(Resume{})},
 		{"step", "step [N]", "go on to the next thing that happens, while paused", parseStep},
-		{"until", "until EVENT|quiet", "run until something happens, then pause", parseUntil},
+		{"until", "until EVENT|anomaly|quiet", "run until something happens, then pause", parseUntil},
 		{"kubectl", "kubectl get|create|run|scale|set image|rollout undo|delete|cordon …", "ask the API server, in kubectl's words", parseKubectl},
 	}
 }
@@ -116,7 +116,7 @@ func Complete(line string, targets []string) []string {
 		case "cut":
 			offers = append([]string{"all", "oneway"}, targets...)
 		case "until":
-			offers = []string{"quiet", "NodeNotReady", "Killing", "Scheduled", "FailedScheduling", "TaintManagerEviction", "Leading", "RaftRole"}
+			offers = []string{"quiet", "anomaly", "NodeNotReady", "Killing", "Scheduled", "FailedScheduling", "TaintManagerEviction", "Leading", "RaftRole"}
 		case "speed":
 			offers = []string{"0.1x", "0.5x", "1x", "5x", "10x", "30x", "60x"}
 		}

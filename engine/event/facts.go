@@ -78,34 +78,6 @@ type BackendChanged struct {
 
 // ---- the store
 
-// RaftRole: a member's role, term or leader changed, as it sees itself.
-type RaftRole struct {
-	Member string
-	Role   string // follower, candidate, leader, learner, down
-	Term   uint64
-	Leader string `json:",omitempty"`
-	Err    string `json:",omitempty"`
-}
-
-// RaftProgress: a member's log moved. Sampled.
-type RaftProgress struct {
-	Member                          string
-	LastIndex, CommitIndex, Applied uint64
-	Revision                        int64
-	SizeBytes                       int64 `json:",omitempty"`
-}
-
-// RaftMessage: a raft RPC or its answer. Votes always, appends and heartbeats sampled.
-type RaftMessage struct {
-	From, To       string
-	Kind           string // pre-vote, vote, append, heartbeat, snapshot
-	Term           uint64
-	Reply, Granted bool   `json:",omitempty"`
-	Entries        int    `json:",omitempty"`
-	CommitIndex    uint64 `json:",omitempty"`
-	Lost           bool   `json:",omitempty"`
-}
-
 // ObjectChanged: a revision of an object is committed. Announced once in the cluster, by the store.
 type ObjectChanged struct {
 	Type     ChangeType
@@ -130,121 +102,6 @@ type LeaseRenewed struct {
 	Namespace, Lease string
 	Holder           string
 	Revision         int64
-}
-
-// ---- API requests
-
-// RequestReceived: an API server took in a request. Reads and lease renewals of components are not listed, only counted (RequestTally).
-type RequestReceived struct {
-	Server      string // host of the API server
-	Verb        string // get, list, watch, create, update, patch, delete
-	Resource    string // "pods", "deployments.apps"
-	Subresource string `json:",omitempty"`
-	Namespace   string `json:",omitempty"`
-	ObjectName  string `json:",omitempty"`
-	User        string
-}
-
-// RequestDone: it was answered. Cause is its RequestReceived where there is one. Failed requests are always listed.
-type RequestDone struct {
-	Server      string
-	Verb        string
-	Resource    string
-	Subresource string `json:",omitempty"`
-	Namespace   string `json:",omitempty"`
-	ObjectName  string `json:",omitempty"`
-	User        string
-	Code        int    // HTTP
-	Reason      string `json:",omitempty"`
-	Message     string `json:",omitempty"`
-	Revision    int64  `json:",omitempty"`
-	// Stages in order, with the simulated time each took.
-	Stages []Stage `json:",omitempty"`
-}
-
-// Stage of the request pipeline: authentication, authorization, mutating admission, validation, validating admission, store.
-type Stage struct {
-	Stage string
-	Took  time.Duration
-	Note  string `json:",omitempty"`
-}
-
-// RequestTally counts requests answered by one API server since its last tally, listed ones included.
-type RequestTally struct {
-	Server  string
-	Total   int
-	ByCode  map[int]int
-	Watches int // open now
-}
-
-// ---- reconcilers and queues
-
-// QueueChanged: the state of a work queue. Coalesced: at most five a second (simulated) and queue.
-type QueueChanged struct {
-	Queue   string // "deployment", "scheduler", …
-	Waiting int
-	InWork  int
-	Delayed int
-	// NextDue is when the first delayed item becomes ready; zero: none.
-	NextDue time.Time `json:",omitzero"`
-	// Parts splits Waiting and Delayed for queues that have named parts (scheduler: active, backoff, unschedulable).
-	Parts map[string]int `json:",omitempty"`
-}
-
-// Reconciled: a controller worked on a key and wrote something, failed, or was asked for in full detail. Idle passes are not listed. It is emitted before the first
-// write of the pass, so that it can be the write's cause.
-type Reconciled struct {
-	Controller string
-	Key        string
-	Waited     time.Duration // in the queue
-	Retries    int           `json:",omitempty"`
-	// Decision is one line: what the plan is and why.
-	Decision string `json:",omitempty"`
-	Error    string `json:",omitempty"`
-}
-
-// Leading: a candidate won or lost the lease of a component. On losing, Message says why ("failed to renew for 10s", "released").
-type Leading struct {
-	Lease    string // kube-scheduler, kube-controller-manager
-	Host     string
-	Identity string
-	Leading  bool
-	Message  string `json:",omitempty"`
-}
-
-// ---- scheduler
-
-// SchedulingAttempt: one pod was tried.
-type SchedulingAttempt struct {
-	Pod     kinds.ObjectRef
-	Attempt int
-	// Node chosen; empty when none fits.
-	Node string `json:",omitempty"`
-	// Nodes that exist, and how many passed all filters.
-	Nodes, Feasible int
-	// Message is the FailedScheduling sentence when Node is empty.
-	Message string `json:",omitempty"`
-	// Verdicts per node, at most 100.
-	Verdicts []NodeVerdict `json:",omitempty"`
-}
-
-// NodeVerdict is what the plugins said of one node.
-type NodeVerdict struct {
-	Node string
-	// Plugin that refused, and why; empty when the node passed.
-	Plugin  string   `json:",omitempty"`
-	Reasons []string `json:",omitempty"`
-	// Scores by plugin, weighted; Total is their sum.
-	Scores map[string]int64 `json:",omitempty"`
-	Total  int64            `json:",omitempty"`
-}
-
-// PodQueued: a pod moved between the scheduler's queues. Queue: active, backoff, unschedulable; empty: left.
-type PodQueued struct {
-	Pod   kinds.ObjectRef
-	Queue string `json:",omitempty"`
-	Why   string
-	Until time.Time `json:",omitzero"` // end of the back-off
 }
 
 // ---- node lifecycle
@@ -318,19 +175,8 @@ func (ProcessStopped) Name() string    { return "ProcessStopped" }
 func (FaultAdded) Name() string        { return "FaultAdded" }
 func (FaultRemoved) Name() string      { return "FaultRemoved" }
 func (BackendChanged) Name() string    { return "BackendChanged" }
-func (RaftRole) Name() string          { return "RaftRole" }
-func (RaftProgress) Name() string      { return "RaftProgress" }
-func (RaftMessage) Name() string       { return "RaftMessage" }
 func (ObjectChanged) Name() string     { return "ObjectChanged" }
 func (LeaseRenewed) Name() string      { return "LeaseRenewed" }
-func (RequestReceived) Name() string   { return "RequestReceived" }
-func (RequestDone) Name() string       { return "RequestDone" }
-func (RequestTally) Name() string      { return "RequestTally" }
-func (QueueChanged) Name() string      { return "QueueChanged" }
-func (Reconciled) Name() string        { return "Reconciled" }
-func (Leading) Name() string           { return "Leading" }
-func (SchedulingAttempt) Name() string { return "SchedulingAttempt" }
-func (PodQueued) Name() string         { return "PodQueued" }
 func (NodeJudged) Name() string        { return "NodeJudged" }
 func (EvictionPlanned) Name() string   { return "EvictionPlanned" }
 func (EvictionCancelled) Name() string { return "EvictionCancelled" }

@@ -2,6 +2,8 @@ package journal
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"example.com/kubeviz/engine/event"
 )
@@ -14,11 +16,15 @@ var registry = table(
 	fact[event.ClusterStarted](), fact[event.CommandGiven](), fact[event.CommandRefused](), fact[event.CommandDone](), fact[event.RateChanged](),
 	fact[event.MachineUp](), fact[event.MachineDown](), fact[event.ProcessStarted](), fact[event.ProcessStopped](),
 	fact[event.FaultAdded](), fact[event.FaultRemoved](), fact[event.BackendChanged](),
-	fact[event.RaftRole](), fact[event.RaftProgress](), fact[event.RaftMessage](), objectFact(), fact[event.LeaseRenewed](),
-	fact[event.RequestReceived](), fact[event.RequestDone](), fact[event.RequestTally](),
+	fact[event.RaftRole](), fact[event.RaftProgress](), fact[event.RaftMessage](), fact[event.RaftTiming](), fact[event.RaftContact](), fact[event.RaftAppended](), fact[event.RaftTruncated](), fact[event.RaftSnapshot](),
+	objectFact(), fact[event.LeaseRenewed](),
+	fact[event.RequestReceived](), fact[event.RequestDone](), fact[event.RequestTally](), fact[event.WatchOpened](), fact[event.WatchClosed](),
 	fact[event.QueueChanged](), fact[event.Reconciled](), fact[event.Leading](), fact[event.SchedulingAttempt](), fact[event.PodQueued](),
 	fact[event.NodeJudged](), fact[event.EvictionPlanned](), fact[event.EvictionCancelled](), fact[event.ContainerChanged](), fact[event.Crashed](),
 )
+
+// FactNames lists the names of all facts, sorted.
+func FactNames() []string { return slices.Sorted(maps.Keys(registry)) }
 
 type row struct {
 	zero   event.Event

@@ -96,6 +96,9 @@ func (s *Stream[T]) Close(err error) {
 // Closed reports whether the stream has ended.
 func (s *Stream[T]) Closed() bool { return s.err != nil }
 
+// Err is what ended the stream; nil while it is open.
+func (s *Stream[T]) Err() error { return s.err }
+
 // OnClose runs fn when the stream ends, for whatever reason.
 func (s *Stream[T]) OnClose(fn func()) {
 	if s.err != nil {

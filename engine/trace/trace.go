@@ -1,14 +1,14 @@
 // Package trace is an index over a journal: which records are about a thing, and which records followed from a record.
 //
 // An Index reads each record once, in order, at the head of the journal, whatever instant a reader looks at; queries take the last record that the reader
-// knows of. What the journal no longer has in memory is forgotten here too.
+// knows of. What the journal no longer has in memory is forgotten here too. A record costs 12 bytes for its place among effects and 8 for each thing it is about;
+// names are kept once.
 //
 // Imports of ours: engine/event, engine/kinds. Goroutines: one owner, not the loop's. Time: none.
 package trace
 
 import (
 	"sort"
-	"strings"
 
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
@@ -18,10 +18,10 @@ import (
 type Subject string
 
 // Host is a machine.
-func Host(name string) Subject { return Subject("host " + name) }
+func Host(name string) Subject { return Subject(hostPrefix + name) }
 
 // Process is a program on a machine.
-func Process(host, process string) Subject { return Subject("process " + host + "/" + process) }
+func Process(host, process string) Subject { return Subject(processPrefix + host + "/" + process) }
 
 // Object is an object of the API, as World.Objects keys it.
 func Object(k *kinds.Kind, namespace, name string) Subject {
@@ -30,8 +30,15 @@ func Object(k *kinds.Kind, namespace, name string) Subject {
 
 // Queue is a work queue of a component.
 func Queue(actor event.Actor, queue string) Subject {
-	return Subject("queue " + string(actor) + " " + queue)
+	return Subject(queuePrefix + string(actor) + " " + queue)
 }
+
+// What subjects begin with; those of objects begin with their type.
+const (
+	hostPrefix    = "host "
+	processPrefix = "process "
+	queuePrefix   = "queue "
+)
 
 // Source is the journal behind an index.
 type Source interface {
@@ -44,15 +51,20 @@ type Source interface {
 type Index struct {
 	src     Source
 	last    event.Seq
-	about   map[Subject][]event.Seq
-	effects map[event.Seq][]event.Seq
+	names   map[string]int // of a subject, to its place in about
+	about   [][]event.Seq
+	free    []int // places whose subjects were forgotten
+	effects effects
 	buf     []event.Record
+	finder  finder
 	dropped event.Seq // what is below was forgotten
 }
 
 // New makes an empty index of a journal.
 func New(src Source) *Index {
-	return &Index{src: src, about: map[Subject][]event.Seq{}, effects: map[event.Seq][]event.Seq{}}
+	x := &Index{src: src, names: map[string]int{}}
+	x.finder.found = x.file
+	return x
 }
 
 // Last is the number of the last record read.
@@ -66,8 +78,8 @@ func (x *Index) Advance(budget int) int {
 		if len(recs) == 0 {
 			break
 		}
-		for _, r := range recs {
-			x.add(r)
+		for i := range recs {
+			x.add(&recs[i])
 		}
 		n += len(recs)
 		clear(recs)
@@ -77,26 +89,53 @@ func (x *Index) Advance(budget int) int {
 	return n
 }
 
-func (x *Index) add(r event.Record) {
+func (x *Index) add(r *event.Record) {
 	x.last = r.Seq
-	for _, s := range Subjects(r) {
-		x.about[s] = append(x.about[s], r.Seq)
+	x.finder.find(r)
+	x.effects.add(r.Seq, r.Cause)
+}
+
+// file puts the record that is being read under a subject.
+func (x *Index) file(subject []byte) {
+	i, known := x.names[string(subject)]
+	if !known {
+		if n := len(x.free); n > 0 {
+			i, x.free = x.free[n-1], x.free[:n-1]
+		} else {
+			i = len(x.about)
+			x.about = append(x.about, nil)
+		}
+		x.names[string(subject)] = i
 	}
-	if r.Cause != 0 {
-		x.effects[r.Cause] = append(x.effects[r.Cause], r.Seq)
+	all := x.about[i]
+	if n := len(all); n > 0 && all[n-1] == x.last {
+		return
 	}
+	x.about[i] = append(all, x.last)
 }
 
 // About lists the records about a thing up to and including a record, oldest first. Read only.
 func (x *Index) About(s Subject, upTo event.Seq) []event.Seq {
-	return till(x.about[s], upTo)
+	i, known := x.names[string(s)]
+	if !known {
+		return nil
+	}
+	all := x.about[i]
+	return all[:sort.Search(len(all), func(i int) bool { return all[i] > upTo })]
 }
 
-// Effects lists the records that a record was the direct cause of, up to and including a record, oldest first. Read only.
-func (x *Index) Effects(of, upTo event.Seq) []event.Seq { return till(x.effects[of], upTo) }
+// Effects lists the records that a record was the direct cause of, up to and including a record, oldest first.
+func (x *Index) Effects(of, upTo event.Seq) []event.Seq {
+	return x.AppendEffects(nil, of, upTo, int(^uint(0)>>1))
+}
 
-func till(all []event.Seq, upTo event.Seq) []event.Seq {
-	return all[:sort.Search(len(all), func(i int) bool { return all[i] > upTo })]
+// AppendEffects adds to buf at most max of the records that Effects lists, the oldest, and returns it.
+func (x *Index) AppendEffects(buf []event.Seq, of, upTo event.Seq, max int) []event.Seq {
+	for e := x.effects.first(of); e != 0 && e <= upTo && max > 0; e = x.effects.next(e) {
+		buf = append(buf, e)
+		max--
+	}
+	return buf
 }
 
 // forget drops what the journal has dropped, once that is a good part of it.
@@ -106,83 +145,17 @@ func (x *Index) forget() {
 		return
 	}
 	x.dropped = first
-	for s, all := range x.about {
+	for s, at := range x.names {
+		all := x.about[at]
 		i := sort.Search(len(all), func(i int) bool { return all[i] >= first })
 		switch {
 		case i == len(all):
-			delete(x.about, s)
+			delete(x.names, s)
+			x.about[at] = nil
+			x.free = append(x.free, at)
 		case i > 0:
-			x.about[s] = append(all[:0:0], all[i:]...)
+			x.about[at] = append(all[:0:0], all[i:]...)
 		}
 	}
-	for seq := range x.effects {
-		if seq < first {
-			delete(x.effects, seq)
-		}
-	}
-}
-
-// Subjects lists what a record is about: machines, processes, objects and queues, without repetition.
-func Subjects(r event.Record) []Subject {
-	var out []Subject
-	host := func(names ...string) {
-		for _, n := range names {
-			h, p, ok := strings.Cut(n, "/")
-			if h == "" || h == "all" {
-				continue
-			}
-			out = append(out, Host(h))
-			if ok {
-				out = append(out, Process(h, p))
-			}
-		}
-	}
-	ref := func(k *kinds.Kind, o kinds.ObjectRef) { out = append(out, Object(k, o.Namespace, o.Name)) }
-	switch e := r.Event.(type) {
-	case event.MachineUp:
-		host(e.Host)
-	case event.MachineDown:
-		host(e.Host)
-	case event.ProcessStarted:
-		host(e.Host + "/" + e.Process)
-	case event.ProcessStopped:
-		host(e.Host + "/" + e.Process)
-	case event.FaultAdded:
-		host(e.Fault.A, e.Fault.B)
-	case event.FaultRemoved:
-		host(e.Fault.A, e.Fault.B)
-	case event.BackendChanged:
-		host(e.Backend + "/apiserver")
-	case event.RaftRole:
-		host(e.Member + "/etcd")
-	case event.Leading:
-		host(e.Host)
-	case event.ObjectChanged:
-		if e.Object != nil {
-			if k, err := kinds.Of(e.Object); err == nil {
-				out = append(out, Object(k, e.Object.GetNamespace(), e.Object.GetName()))
-			}
-		}
-	case event.RequestDone:
-		if e.ObjectName != "" {
-			out = append(out, Subject(e.Resource+" "+kinds.ObjectRef{Namespace: e.Namespace, Name: e.ObjectName}.String()))
-		}
-	case event.QueueChanged:
-		out = append(out, Queue(r.Actor, e.Queue))
-	case event.SchedulingAttempt:
-		ref(kinds.Pods, e.Pod)
-	case event.PodQueued:
-		ref(kinds.Pods, e.Pod)
-	case event.NodeJudged:
-		host(e.Node)
-	case event.EvictionPlanned:
-		ref(kinds.Pods, e.Pod)
-		host(e.Node)
-	case event.EvictionCancelled:
-		ref(kinds.Pods, e.Pod)
-		host(e.Node)
-	case event.ContainerChanged:
-		ref(kinds.Pods, e.Pod)
-	}
-	return out
+	x.effects.forget(first)
 }

@@ -3,9 +3,11 @@ package world
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/kubeviz/engine/event"
@@ -19,10 +21,14 @@ type AnomalyKind int
 const (
 	// HostDown: Subject is the machine.
 	HostDown AnomalyKind = iota
+	// HostBoots: the machine Subject was switched on a moment ago; Count is how many of its programs do not run yet.
+	HostBoots
 	// NoQuorum: too few members can talk to each other for writes. Count is how many can.
 	NoQuorum
 	// NoLeader: Subject is the raft leader that was lost (empty at the start).
 	NoLeader
+	// MemberMuted: the raft member Subject runs but has no vote, because its disk was wiped; Detail is what it says.
+	MemberMuted
 	// ProcessDown: Subject is "host/process", Detail the reason of its end. Its machine is on.
 	ProcessDown
 	// LinkFault: Subject is the fault in words ("cut worker-3 all").
@@ -31,6 +37,11 @@ const (
 	BackendDown
 	// NoActive: nobody renews the lease of a component (Subject "kube-scheduler"); Detail is its last holder, Until when it runs or ran out.
 	NoActive
+	// ActiveGone: the program that holds the lease Subject has ended (and may have started anew), and the lease has not run out; Detail is its machine, Until when it
+	// does.
+	ActiveGone
+	// NodeSilent: the node Subject is Ready, but renewed its lease last at Since, longer ago than usual; Until is when it can be judged Unknown.
+	NodeSilent
 	// NodeNotReady: Subject is the node, Detail the condition's reason.
 	NodeNotReady
 	// EvictionDue: pods of the node Subject will be deleted; Count is how many, Until when the first is due.
@@ -43,10 +54,20 @@ const (
 	PodFailing
 	// Unschedulable: Subject is the pod, Detail the scheduler's sentence, Until when it is tried again (zero: when something changes), Count the attempts.
 	Unschedulable
+	// Untried: Subject is a pod without a node that no scheduler has tried yet.
+	Untried
 )
 
-var anomalyNames = [...]string{"host down", "no quorum", "no leader", "process down", "link fault", "backend down", "no active", "node not ready",
-	"eviction due", "rollout stuck", "crash loop", "pod failing", "unschedulable"}
+var anomalyNames = [...]string{"host down", "host boots", "no quorum", "no leader", "member muted", "process down", "link fault", "backend down", "no active",
+	"active gone", "node silent", "node not ready", "eviction due", "rollout stuck", "crash loop", "pod failing", "unschedulable", "untried"}
+
+// What counts as silent, and when silence is judged.
+const (
+	// SilentAfter is the age of a node's lease that is worth a word: one renewal (10 s) missed, and a half.
+	SilentAfter = 15 * time.Second
+	// NodeGrace is how long a node may be silent before it is judged; 50 s. Source: kube-controller-manager --node-monitor-grace-period.
+	NodeGrace = 50 * time.Second
+)
 
 func (k AnomalyKind) String() string { return anomalyNames[k] }
 
@@ -65,10 +86,13 @@ type Anomaly struct {
 	Seq event.Seq
 }
 
-// Anomalies lists what is not as it should be at the present instant, weightiest first, at most max entries; more counts those left out. Its cost follows
-// what is wrong and max, not the size of the cluster.
-func (w *World) Anomalies(max int) (list []Anomaly, more int) {
-	l := anomalyList{max: max}
+// Anomalies lists what is not as it should be at the instant of the last record, see AnomaliesAt.
+func (w *World) Anomalies(max int) (list []Anomaly, more int) { return w.AnomaliesAt(w.At, max) }
+
+// AnomaliesAt lists what is not as it should be at an instant, which lies at or after the last record: leases run out without one. Weightiest first, at most max
+// entries; more counts those left out. Its cost follows what is wrong, max and the number of machines, never that of pods.
+func (w *World) AnomaliesAt(now time.Time, max int) (list []Anomaly, more int) {
+	l := anomalyList{max: max, now: now}
 	w.hostAnomalies(&l)
 	w.raftAnomalies(&l)
 	w.linkAnomalies(&l)
@@ -85,6 +109,7 @@ func (w *World) Anomalies(max int) (list []Anomaly, more int) {
 }
 
 type anomalyList struct {
+	now   time.Time
 	found []Anomaly
 	max   int
 	more  int
@@ -108,14 +133,25 @@ func (w *World) hostAnomalies(l *anomalyList) {
 			l.add(Anomaly{Kind: HostDown, Subject: name, Since: h.Since, By: h.By, Seq: h.Seq})
 			return true
 		}
+		boots := 0
 		for _, p := range sortedProcesses(h) {
-			if !p.Up {
+			switch {
+			case p.Up:
+			case h.Boots(p):
+				boots++
+			default:
 				l.add(Anomaly{Kind: ProcessDown, Subject: name + "/" + p.Name, Detail: p.Reason, Since: p.Since, By: p.By, Seq: p.Seq})
 			}
+		}
+		if boots > 0 {
+			l.add(Anomaly{Kind: HostBoots, Subject: name, Since: h.Since, Count: boots})
 		}
 		return true
 	})
 }
+
+// Boots reports whether a program is not there yet because its machine was switched on after it ended.
+func (h *Host) Boots(p Process) bool { return h.Up && !p.Up && p.Since.Before(h.Since) }
 
 func sortedProcesses(h *Host) []Process {
 	list := make([]Process, 0, len(h.Processes))
@@ -127,10 +163,16 @@ func sortedProcesses(h *Host) []Process {
 }
 
 func (w *World) raftAnomalies(l *anomalyList) {
-	have, need, total, _ := w.Quorum()
-	if total == 0 {
+	have, need := w.voices()
+	if need == 0 {
 		return
 	}
+	w.Members.Scan(func(name string, m *Member) bool {
+		if m.Muted() && w.MemberUp(m) {
+			l.add(Anomaly{Kind: MemberMuted, Subject: name, Detail: m.Err, Since: m.Since, Seq: m.Seq})
+		}
+		return true
+	})
 	from, since, by, seq, vacant := w.Vacancy()
 	if have < need {
 		l.add(Anomaly{Kind: NoQuorum, Count: have, Since: since, By: by, Seq: seq})
@@ -141,6 +183,38 @@ func (w *World) raftAnomalies(l *anomalyList) {
 		}
 		l.add(Anomaly{Kind: NoLeader, Subject: from, Since: since, By: by, Seq: seq})
 	}
+}
+
+// Muted reports whether a member runs without a vote, because its disk was wiped.
+func (m *Member) Muted() bool { return m.Role != roleDown && m.Err != "" }
+
+// voices is Quorum without members that have no vote: have can vote together, need is a majority. Both are zero without raft.
+func (w *World) voices() (have, need int) {
+	var up []string
+	total := 0
+	w.Members.Scan(func(_ string, m *Member) bool {
+		if m.Role != roleLearner {
+			total++
+			if w.MemberUp(m) && !m.Muted() {
+				up = append(up, m.Name)
+			}
+		}
+		return true
+	})
+	if total == 0 {
+		return 0, 0
+	}
+	active := w.activeFaults()
+	for _, a := range up {
+		n := 1
+		for _, b := range up {
+			if a != b && !cut(active, a, b) && !cut(active, b, a) {
+				n++
+			}
+		}
+		have = max(have, n)
+	}
+	return have, total/2 + 1
 }
 
 func (w *World) linkAnomalies(l *anomalyList) {
@@ -163,13 +237,60 @@ func (w *World) activeAnomalies(l *anomalyList) {
 		if !ok {
 			continue
 		}
-		if _, expired := lease.Age(w.At); expired {
+		if _, expired := lease.Age(l.now); expired {
 			l.add(Anomaly{Kind: NoActive, Subject: name, Detail: lease.Holder, Since: lease.Renewed, Until: lease.Renewed.Add(lease.Duration), Seq: lease.Seq})
+			continue
+		}
+		host, _, _ := strings.Cut(lease.Holder, "_")
+		if h, ok := w.Hosts.Get(host); ok {
+			// started again since, it has another identity and waits like a standby
+			if p, has := h.Processes[strings.TrimPrefix(name, "kube-")]; !h.Up || has && (!p.Up || p.Since.After(lease.Renewed)) {
+				l.add(Anomaly{Kind: ActiveGone, Subject: name, Detail: host, Since: lease.Renewed, Until: lease.Renewed.Add(lease.Duration), Seq: lease.Seq})
+			}
 		}
 	}
 }
 
+// silentNodes looks for leases that are old while their nodes still count as Ready. While the store takes no writes, an old lease says nothing about the node.
+func (w *World) silentNodes(l *anomalyList) {
+	have, need := w.voices()
+	_, led := w.Leader()
+	writable := need == 0 || have >= need && led
+	const prefix = "kube-node-lease/"
+	w.Leases.Ascend(prefix, func(key string, lease *Lease) bool {
+		if !strings.HasPrefix(key, prefix) {
+			return false
+		}
+		if l.now.Sub(lease.Renewed) <= SilentAfter || lease.Renewed.IsZero() {
+			return true
+		}
+		n, ok := w.Nodes.Get(lease.Name)
+		if !ok || n.Ready != string(corev1.ConditionTrue) {
+			return true
+		}
+		if !writable && !w.touched(lease.Name) {
+			return true
+		}
+		if l.full(1) {
+			return true
+		}
+		l.add(Anomaly{Kind: NodeSilent, Subject: lease.Name, Since: lease.Renewed, By: w.silencer(lease.Name), Until: lease.Renewed.Add(NodeGrace), Seq: lease.Seq})
+		return true
+	})
+}
+
+// touched: the machine is off, or a fault lies on its links.
+func (w *World) touched(host string) bool {
+	if h, ok := w.Hosts.Get(host); ok && !h.Up {
+		return true
+	}
+	on := false
+	w.FaultsOn(host, func(Fault) bool { on = true; return false })
+	return on
+}
+
 func (w *World) nodeAnomalies(l *anomalyList) {
+	w.silentNodes(l)
 	seen := 0
 	w.indexes.notReady.Scan(func(name string) bool {
 		if l.full(w.indexes.notReady.Len() - seen) {
@@ -257,7 +378,9 @@ func (w *World) podAnomalies(l *anomalyList) {
 		key := podKey(p.Object.Namespace, p.Object.Name)
 		if t, ok := w.Attempts.Get(key); ok && t.Message != "" {
 			l.add(Anomaly{Kind: Unschedulable, Subject: key, Detail: t.Message, Since: p.Since, Until: t.Until, Count: t.Attempt, Seq: t.Seq})
+			return true
 		}
+		l.add(Anomaly{Kind: Untried, Subject: key, Since: p.Since, Seq: p.Seq})
 		return true
 	})
 }

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -53,6 +52,18 @@ func (w *World) Apply(r event.Record) {
 		w.raftRole(r, e)
 	case event.RaftProgress:
 		w.raftProgress(e)
+	case event.RaftTiming:
+		w.Timing = e
+	case event.RaftContact:
+		w.raftContact(e)
+	case event.RaftMessage:
+		w.raftMessage(r, e)
+	case event.RaftAppended:
+		w.raftAppended(r, e)
+	case event.RaftTruncated:
+		w.raftTruncated(r, e)
+	case event.RaftSnapshot:
+		w.raftSnapshot(e)
 	case event.ObjectChanged:
 		w.objectChanged(r, e)
 	case event.LeaseRenewed:
@@ -60,7 +71,11 @@ func (w *World) Apply(r event.Record) {
 	case event.RequestTally:
 		w.requestTally(r, e)
 	case event.QueueChanged:
-		w.Queues.Set(string(r.Actor)+" "+e.Queue, &Queue{Actor: r.Actor, QueueChanged: e, At: r.At})
+		w.queueChanged(r, e)
+	case event.WatchOpened:
+		w.watchOpened(r, e)
+	case event.WatchClosed:
+		w.closeWatch(watchKey(e.Server, e.Watch))
 	case event.Leading:
 		w.leading(r, e)
 	case event.SchedulingAttempt:
@@ -73,7 +88,7 @@ func (w *World) Apply(r event.Record) {
 		w.forgetEviction(e.Pod.String())
 	case event.ContainerChanged:
 		w.containerChanged(r, e)
-	case event.RaftMessage, event.RequestReceived, event.RequestDone, event.Reconciled, event.NodeJudged, event.Crashed, event.Unknown:
+	case event.RequestReceived, event.RequestDone, event.Reconciled, event.NodeJudged, event.Crashed, event.Unknown:
 		// told to the reader of records; they leave no state behind (what follows from them has facts of its own)
 	}
 }
@@ -125,32 +140,6 @@ func (w *World) backendChanged(r event.Record, e event.BackendChanged) {
 	}
 	b.Healthy, b.Reason, b.Since = e.Healthy, e.Reason, r.At
 	w.Backends.Set(e.Backend, &b)
-}
-
-func (w *World) requestTally(r event.Record, e event.RequestTally) {
-	b := Backend{Host: e.Server, Since: r.At, LastAt: w.Start}
-	if old, ok := w.Backends.Get(e.Server); ok {
-		b = *old
-	}
-	b.PerSec = 0
-	if d := r.At.Sub(b.LastAt).Seconds(); d > 0 {
-		b.PerSec = float64(e.Total) / d
-	}
-	b.Total += e.Total
-	b.Watches, b.LastAt = e.Watches, r.At
-	w.Backends.Set(e.Server, &b)
-
-	w.Requests.Total += e.Total
-	if len(e.ByCode) > 0 {
-		sums := maps.Clone(w.Requests.ByCode)
-		if sums == nil {
-			sums = make(map[int]int, len(e.ByCode))
-		}
-		for code, n := range e.ByCode {
-			sums[code] += n
-		}
-		w.Requests.ByCode = sums
-	}
 }
 
 func (w *World) leading(r event.Record, e event.Leading) {
@@ -221,6 +210,7 @@ func dueKey(node string, due time.Time, pod string) string {
 
 func (w *World) containerChanged(r event.Record, e event.ContainerChanged) {
 	key := e.Node + " " + e.Pod.UID + " " + e.Container
+	put(&w.indexes.backedOff, key, e.State == event.ContainerBackoff)
 	if e.State == event.ContainerGone {
 		w.Running.Delete(key)
 		return

@@ -12,11 +12,13 @@ func (w *World) Clone() World {
 	c := *w
 	c.Hosts = *w.Hosts.Copy()
 	c.Members = *w.Members.Copy()
+	c.Log = *w.Log.Copy()
 	c.Nodes = *w.Nodes.Copy()
 	c.Pods = *w.Pods.Copy()
 	c.Objects = *w.Objects.Copy()
 	c.Running = *w.Running.Copy()
 	c.Queues = *w.Queues.Copy()
+	c.Watches = *w.Watches.Copy()
 	c.Leases = *w.Leases.Copy()
 	c.Faults = *w.Faults.Copy()
 	c.Backends = *w.Backends.Copy()
@@ -40,6 +42,8 @@ type indexes struct {
 	stuck     btree.Set[string]      // deployments whose progress deadline has passed
 	troubled  btree.Set[string]      // hosts that went down or have a process down
 	due       btree.Set[string]      // "node due pod": evictions in order of time
+	watching  btree.Set[string]      // "client server number": open watches
+	backedOff btree.Set[string]      // keys of Running that wait to be started again
 	evictions btree.Map[string, int] // how many of due, by node
 	statuses  btree.Map[string, int] // how many pods, by Status
 }
@@ -47,7 +51,7 @@ type indexes struct {
 func (x *indexes) clone() indexes {
 	return indexes{
 		onNode: *x.onNode.Copy(), unbound: *x.unbound.Copy(), failing: *x.failing.Copy(), notReady: *x.notReady.Copy(),
-		stuck: *x.stuck.Copy(), troubled: *x.troubled.Copy(), due: *x.due.Copy(), evictions: *x.evictions.Copy(), statuses: *x.statuses.Copy(),
+		stuck: *x.stuck.Copy(), troubled: *x.troubled.Copy(), due: *x.due.Copy(), watching: *x.watching.Copy(), backedOff: *x.backedOff.Copy(), evictions: *x.evictions.Copy(), statuses: *x.statuses.Copy(),
 	}
 }
 

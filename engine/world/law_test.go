@@ -14,14 +14,16 @@ import (
 // picture writes out everything a World holds, so that two can be compared. Objects are named by identity: they are shared, never copied.
 func picture(w *World) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, w.Seq, w.At, w.Wall, w.Start, w.Header, w.Rate, w.Unpaced, w.WhyPause, w.Revision, w.Elections, w.Requests, w.Commands, w.Lost, w.vacancy)
+	fmt.Fprintln(&b, w.Seq, w.At, w.Wall, w.Start, w.Header, w.Rate, w.Unpaced, w.WhyPause, w.Revision, w.Elections, w.Requests, w.Commands, w.Lost, w.vacancy, w.Timing)
 	table(&b, "host", &w.Hosts)
 	table(&b, "member", &w.Members)
+	w.Log.Scan(func(i uint64, list []Entry) bool { fmt.Fprintln(&b, "log", i, list); return true })
 	table(&b, "node", &w.Nodes)
 	table(&b, "pod", &w.Pods)
 	table(&b, "object", &w.Objects)
 	table(&b, "running", &w.Running)
 	table(&b, "queue", &w.Queues)
+	table(&b, "watch", &w.Watches)
 	table(&b, "lease", &w.Leases)
 	table(&b, "backend", &w.Backends)
 	table(&b, "eviction", &w.Evictions)
@@ -38,7 +40,7 @@ func table[V any](b *strings.Builder, name string, m *btree.Map[string, *V]) {
 
 func indexPicture(x *indexes) string {
 	var b strings.Builder
-	for _, s := range []*btree.Set[string]{&x.onNode, &x.unbound, &x.failing, &x.notReady, &x.stuck, &x.troubled, &x.due} {
+	for _, s := range []*btree.Set[string]{&x.onNode, &x.unbound, &x.failing, &x.notReady, &x.stuck, &x.troubled, &x.due, &x.watching, &x.backedOff} {
 		fmt.Fprintln(&b, s.Keys())
 	}
 	for _, m := range []*btree.Map[string, int]{&x.evictions, &x.statuses} {
@@ -154,6 +156,11 @@ func recount(w *World) *World {
 		return true
 	})
 	w.Hosts.Scan(func(name string, h *Host) bool { put(&x.troubled, name, h.troubled()); return true })
+	w.Watches.Scan(func(key string, o *Watch) bool { x.watching.Insert(string(o.Client) + " " + key); return true })
+	w.Running.Scan(func(key string, k *Container) bool {
+		put(&x.backedOff, key, k.State == event.ContainerBackoff)
+		return true
+	})
 	w.Evictions.Scan(func(key string, e *Eviction) bool {
 		x.due.Insert(dueKey(e.Node, e.Due, key))
 		count(&x.evictions, e.Node, 1)

@@ -11,6 +11,9 @@ import (
 // etcd is the process on a master that is a member of the raft cluster.
 const etcd = "etcd"
 
+// apiserver is the process on a master that carries watches.
+const apiserver = "apiserver"
+
 // host returns a copy of a host's entry to change, or a new one.
 func (w *World) host(name string, at time.Time) Host {
 	if h, ok := w.Hosts.Get(name); ok {
@@ -71,6 +74,7 @@ func (w *World) machineDown(r event.Record, e event.MachineDown) {
 	})
 	for _, key := range dead {
 		w.Running.Delete(key)
+		w.indexes.backedOff.Delete(key)
 	}
 	w.forgetWork(e.Host, "")
 	w.memberStopped(r, e.Host)
@@ -114,7 +118,7 @@ func (w *World) setProcess(h Host, p Process) {
 	w.setHost(h)
 }
 
-// forgetWork drops the queues and the leadership of a process that ended; of all processes of the host if process is empty.
+// forgetWork drops the queues, watches and the leadership of a process that ended; of all processes of the host if process is empty.
 func (w *World) forgetWork(host, process string) {
 	var queues, leaders []string
 	w.Queues.Scan(func(key string, q *Queue) bool {
@@ -131,6 +135,9 @@ func (w *World) forgetWork(host, process string) {
 	})
 	for _, k := range queues {
 		w.Queues.Delete(k)
+	}
+	if process == "" || process == apiserver {
+		w.closeWatches(host)
 	}
 	for _, k := range leaders {
 		w.Leaders.Delete(k)

@@ -31,7 +31,16 @@ func (w *World) raftRole(r event.Record, e event.RaftRole) {
 	}
 	m := before
 	if before.Role != e.Role {
-		m.Since = r.At
+		m.Since, m.Wall = r.At, r.Wall
+		if before.Role == roleLeader {
+			m.Kept = w.newest(&m)
+		}
+	}
+	if !e.Heard.IsZero() {
+		m.Heard = e.Heard
+	}
+	if e.Leader != "" {
+		m.Silent = false
 	}
 	m.Role, m.Term, m.Leader, m.Err, m.Seq = e.Role, e.Term, e.Leader, e.Err, r.Seq
 	w.Members.Set(e.Member, &m)
@@ -49,15 +58,15 @@ func (w *World) raftRole(r event.Record, e event.RaftRole) {
 // winner began to run for it.
 func (w *World) elected(r event.Record, e event.RaftRole, before Member) {
 	v := w.vacancy
-	el := Election{At: r.At, Lost: r.At, From: v.leader, To: e.Member, Term: e.Term, Seq: r.Seq}
+	el := Election{At: r.At, Lost: r.At, From: v.leader, To: e.Member, Term: e.Term, Seq: r.Seq, LostSeq: r.Seq, Votes: before.Round.votes(e.Term)}
 	switch {
 	case v.lost:
-		el.Lost = v.at
+		el.Lost, el.LostSeq = v.at, v.seq
 		if !v.wall.IsZero() && !r.Wall.IsZero() {
 			el.Wall = r.Wall.Sub(v.wall)
 		}
 	case v.leader != "" && before.Role == roleCandidate:
-		el.Lost = before.Since
+		el.Lost, el.LostSeq = before.Since, before.Seq
 	}
 	el.Virtual = el.At.Sub(el.Lost)
 	w.Elections = append(w.Elections, el)
@@ -81,7 +90,7 @@ func (w *World) memberStopped(r event.Record, name string) {
 	}
 	if old.Role != roleDown {
 		m := *old
-		m.Role, m.Leader, m.Since, m.Seq = roleDown, "", r.At, r.Seq
+		m.Role, m.Leader, m.Since, m.Wall, m.Seq, m.Kept = roleDown, "", r.At, r.Wall, r.Seq, w.newest(old)
 		w.Members.Set(name, &m)
 	}
 	if name == w.vacancy.leader {
@@ -96,5 +105,6 @@ func (w *World) raftProgress(e event.RaftProgress) {
 		m = *old
 	}
 	m.LastIndex, m.CommitIndex, m.Applied = e.LastIndex, e.CommitIndex, e.Applied
+	m.Runs = upTo(m.Runs, e.LastIndex)
 	w.Members.Set(e.Member, &m)
 }

@@ -37,13 +37,19 @@ type World struct {
 
 	Hosts   btree.Map[string, *Host]   // by name; masters and workers
 	Members btree.Map[string, *Member] // raft members by name
-	Nodes   btree.Map[string, *Node]   // Node objects by name
-	Pods    btree.Map[string, *Pod]    // by "namespace/name"
+	// Log is what the newest entries of the members' logs hold, by index: one entry, or one for each term that had another there.
+	Log btree.Map[uint64, []Entry]
+	// Timing is raft's timeouts; zero: not known.
+	Timing event.RaftTiming
+	Nodes  btree.Map[string, *Node] // Node objects by name
+	Pods   btree.Map[string, *Pod]  // by "namespace/name"
 	// Objects holds every object by store-like key ("deployments.apps default/nginx"), pods and nodes included, leases and events too.
 	Objects btree.Map[string, *Object]
 	// Running is the truth: what runtimes run, by "node pod-uid container".
 	Running btree.Map[string, *Container]
 	Queues  btree.Map[string, *Queue] // by "actor queue"
+	// Watches that are open on API servers, by "server number".
+	Watches btree.Map[string, *Watch]
 	// Leases by "namespace/name": holder and last renewal.
 	Leases btree.Map[string, *Lease]
 	// Faults in force, by the number of their record.
@@ -101,8 +107,25 @@ type Member struct {
 	Leader                          string
 	LastIndex, CommitIndex, Applied uint64
 	Since                           time.Time // of Role
+	Wall                            time.Time // of Role, by the wall
 	Seq                             event.Seq
 	Err                             string
+	// Runs are the terms of the log's newest entries, oldest first; see TermAt.
+	Runs []Run
+	// Kept is what the last entries held when the member went down or lost the lead, for as long as it stays away.
+	Kept []Entry
+	// VotedFor is whom it gave its vote in VoteTerm; empty: nobody, as far as is known.
+	VotedFor string
+	VoteTerm uint64
+	// Heard is when it last heard a leader, by the wall, as last told; Silent: it has heard nothing since.
+	Heard  time.Time
+	Silent bool
+	// Round is the last time it stood for election.
+	Round Round
+	// Snapshot is the index up to which it has made or taken over a snapshot; 0: none is known.
+	Snapshot uint64
+	// Cut is the last piece of log that it had to give up.
+	Cut Cut
 }
 
 // Node is a Node object with what the screen asks of it.
@@ -156,13 +179,6 @@ type Container struct {
 	Reason             string
 }
 
-// Queue of a component.
-type Queue struct {
-	Actor event.Actor
-	event.QueueChanged
-	At time.Time
-}
-
 // Lease with its holder.
 type Lease struct {
 	Namespace, Name, Holder string
@@ -185,19 +201,6 @@ type Leader struct {
 	Lease, Host, Identity string
 	Since                 time.Time
 	Seq                   event.Seq
-}
-
-// Backend of the load balancer.
-type Backend struct {
-	Host    string
-	Healthy bool
-	Reason  string
-	Since   time.Time
-	// Total requests served, and the rate per simulated second over the last tally.
-	Total   int
-	PerSec  float64
-	Watches int
-	LastAt  time.Time
 }
 
 // Eviction that is planned.
@@ -225,6 +228,10 @@ type Election struct {
 	Term          uint64
 	Virtual, Wall time.Duration // from Lost to At
 	Seq           event.Seq
+	// LostSeq is the record that tells of the loss, or of the winner's standing for election where nobody saw the loss.
+	LostSeq event.Seq
+	// Votes that were known to be for it when it was elected, its own among them; 0: none was recorded.
+	Votes int
 }
 
 // Requests answered by all API servers.

@@ -3,15 +3,19 @@
 //
 // It reads each record once, in order, after the World has folded it. When the World goes back in time, Rewind and read again.
 //
-// Imports of ours: engine/event, engine/world, tui/sentence, tui/words. Goroutines: the screen's one. Time: simulated.
+// Imports of ours: engine/event, engine/kinds, engine/world, tui/sentence, tui/target, tui/words. Goroutines: the screen's one. Time: simulated.
 package feed
 
 import (
+	"sort"
+	"strings"
 	"time"
 
 	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/sentence"
+	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/words"
 )
 
@@ -20,7 +24,7 @@ const (
 	maxLines   = 4000
 	maxMarks   = 400
 	rateTrail  = 8
-	foldReach  = 6                // lines back within which a repetition is folded
+	foldReach  = 12               // lines back within which a repetition is folded
 	foldWithin = 90 * time.Second // simulated
 )
 
@@ -34,6 +38,8 @@ type Line struct {
 	At    time.Time
 	Actor event.Actor
 	Count int
+	// No numbers the lines of a story from 0, those that are no longer remembered included.
+	No int
 }
 
 // Text of the line, for one or for many.
@@ -42,6 +48,18 @@ func (l *Line) Text() string {
 		return l.Many(l.Count)
 	}
 	return l.One
+}
+
+// Take folds a repetition into the line: it says what the newest says, for one more.
+func (l *Line) Take(next Line) {
+	next.Count, next.First, next.Since, next.No = l.Count+1, l.First, l.Since, l.No
+	if next.Who != l.Who { // several kubelets say the same
+		next.Who, _, _ = strings.Cut(next.Who, "/")
+		if before, _, _ := strings.Cut(l.Who, "/"); before != next.Who {
+			next.Who = l.Who
+		}
+	}
+	*l = next
 }
 
 // Mark on the time line.
@@ -67,6 +85,7 @@ type Feed struct {
 
 	last    event.Seq
 	lines   []Line
+	each    []Line // the same, repetitions one by one; No is that of the line they were folded into
 	dropped int
 	marks   []Mark
 	rates   map[string][]float64
@@ -96,6 +115,36 @@ func (f *Feed) Version() uint64 { return f.version }
 
 // Lines of the story, oldest first. Read only.
 func (f *Feed) Lines() []Line { return f.lines }
+
+// Each lists the newest sentences one by one, repetitions not folded, oldest first; at most as many as there may be lines. No is that of the line of the story they
+// are in. Read only.
+func (f *Feed) Each() []Line { return f.each }
+
+// LineOf finds the line of the story that a record was told in, by its index in Lines.
+func (f *Feed) LineOf(seq event.Seq) (int, bool) {
+	i := sort.Search(len(f.each), func(i int) bool { return f.each[i].First >= seq })
+	if i == len(f.each) || f.each[i].First != seq {
+		return 0, false
+	}
+	at := f.each[i].No - f.dropped
+	return at, at >= 0 && at < len(f.lines)
+}
+
+// Members lists the sentences folded into a line of the story, as far as they are remembered, oldest first. Read only.
+func (f *Feed) Members(l *Line) []Line {
+	from := sort.Search(len(f.each), func(i int) bool { return f.each[i].First >= l.First })
+	to := sort.Search(len(f.each), func(i int) bool { return f.each[i].First > l.Seq })
+	var out []Line
+	for i := from; i < to; i++ {
+		if f.each[i].No == l.No {
+			out = append(out, f.each[i])
+		}
+	}
+	return out
+}
+
+// Settled is how many lines no record can change any more: repetitions are folded only into those after them.
+func (f *Feed) Settled() int { return max(len(f.lines)-foldReach, 0) }
 
 // Dropped counts lines that are no longer remembered.
 func (f *Feed) Dropped() int { return f.dropped }
@@ -139,25 +188,49 @@ func (f *Feed) Read(r event.Record, w *world.World) {
 	if s.Weight >= sentence.Headline {
 		f.news = append(f.news, line)
 	}
-	if s.Fold != "" && f.fold(line) {
-		return
+	if s.Fold == "" || !f.fold(&line, w) {
+		f.add(line)
+		line.No = f.lines[len(f.lines)-1].No
 	}
-	f.add(line)
+	if len(f.each) >= maxLines {
+		f.each = append(f.each[:0:0], f.each[maxLines/4:]...)
+	}
+	f.each = append(f.each, line)
 }
 
-// fold adds a repetition to a line that is still near the end.
-func (f *Feed) fold(l Line) bool {
+// fold adds a repetition to a line that is still near the end, and gives it that line's number.
+func (f *Feed) fold(l *Line, w *world.World) bool {
 	for i := len(f.lines) - 1; i >= 0 && i >= len(f.lines)-foldReach; i-- {
 		old := &f.lines[i]
 		if old.Fold != l.Fold || l.At.Sub(old.Since) > foldWithin {
+			if old.Tone == sentence.User || old.Weight >= sentence.Headline {
+				return false // what follows from it shall not be told above it
+			}
 			continue
 		}
-		l.Count, l.First, l.Since = old.Count+1, old.First, old.Since
-		*old = l
+		l.No = old.No
+		before := old.Subject
+		old.Take(*l)
+		if old.Subject != before {
+			old.Subject = owner(w, old.Subject)
+		}
 		f.version++
 		return true
 	}
 	return false
+}
+
+// owner is what several pods are about together: their ReplicaSet, where the World has one of that name.
+func owner(w *world.World, t target.Target) target.Target {
+	i := strings.LastIndexByte(t.Name, '-')
+	if t.Kind != target.Pod || i < 0 || w == nil {
+		return t
+	}
+	set := target.ForObject(kinds.ReplicaSets, t.Namespace, t.Name[:i])
+	if _, ok := w.Objects.Get(string(set.Key())); ok {
+		return set
+	}
+	return t
 }
 
 func (f *Feed) add(l Line) {
@@ -166,6 +239,7 @@ func (f *Feed) add(l Line) {
 		f.lines = append(f.lines[:0:0], f.lines[n:]...)
 		f.dropped += n
 	}
+	l.No = f.dropped + len(f.lines)
 	f.lines = append(f.lines, l)
 	f.version++
 }

@@ -29,6 +29,13 @@ const (
 	BarFull  = '▇'
 	BarEmpty = '▁'
 
+	Cordoned = '⊘'
+	Packet   = '•'
+	Ballot   = '◇'
+	Granted  = '◆'
+	Before   = '‹'
+	Fall     = '▼'
+
 	LineH     = '─'
 	LineStart = '├'
 	LineEnd   = '┤'
@@ -47,8 +54,10 @@ var (
 // twins of every rune outside ASCII that our own drawing uses.
 var twins = map[rune]byte{
 	Running: '#', Starting: '+', Waiting: '.', Terminating: '~', Failing: 'x', Leader: '*', Standby: '-', CutMark: 'X', Done: ',',
+	Cordoned: '/', Packet: 'o', Ballot: '?', Granted: '!', Before: '<', Fall: 'v',
 	Play: '>', PauseBar: '|', RightTo: '>', LeftTo: '<', UpTo: '^', DownTo: 'v', Moment: '^', Times: 'x', Marker: '>', Into: '`', Crumb: '>',
 	'▂': '_', '▃': '-', '▄': '-', '▅': '=', '▆': '=', BarFull: '=', '█': '#', BarEmpty: '_',
+	'—': '-', '–': '-', '«': '"', '»': '"', // signs of sentences
 	LineH: '-', LineStart: '|', LineEnd: '|', Ellipsis: '~',
 	'│': '|', '╭': '.', '╮': '.', '╰': '\'', '╯': '\'',
 	'━': '=', '┃': 'H', '┏': '#', '┓': '#', '┗': '#', '┛': '#',

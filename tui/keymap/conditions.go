@@ -41,14 +41,25 @@ func selected(f view.Frame) string {
 	return ""
 }
 
+// Machine is the machine, and the process on it where one is meant, that a thing stands for: itself, the machine of a Node, the process of a queue.
+func Machine(t target.Target) (host, process string, ok bool) {
+	switch t.Kind {
+	case target.Master, target.Worker:
+		return t.Host, "", true
+	case target.Process, target.Queue:
+		return t.Host, t.Process, true
+	case target.Object:
+		return t.Name, "", t.Type == "nodes"
+	}
+	return "", "", false
+}
+
 func powerable(f view.Frame) string {
-	switch f.Selected.Kind {
-	case scene.Nothing:
-		return "not.nothing-selected"
-	case scene.Pod:
-		if f.Selected.Host == "" {
-			return "not.pod-has-no-node"
-		}
+	if f.Selected.Kind != scene.Pod {
+		return onMachineOrProcess(f)
+	}
+	if p, ok := f.World.Pods.Get(f.Selected.Namespace + "/" + f.Selected.Name); !ok || p.Object.Spec.NodeName == "" {
+		return "not.pod-has-no-node"
 	}
 	return ""
 }
@@ -64,23 +75,21 @@ func restartable(f view.Frame) string {
 }
 
 func onMachineOrProcess(f view.Frame) string {
+	if _, _, ok := Machine(f.Selected); ok {
+		return ""
+	}
+	return notMachine(f)
+}
+
+// notMachine is why what is selected cannot be switched off or cut.
+func notMachine(f view.Frame) string {
 	switch f.Selected.Kind {
 	case scene.Nothing:
 		return "not.nothing-selected"
 	case scene.Pod:
 		return "not.for-pods"
 	}
-	return ""
-}
-
-func onMachine(f view.Frame) string {
-	if f.Selected.Host == "" {
-		return "not.nothing-selected"
-	}
-	if f.Selected.Kind == scene.Pod {
-		return "not.for-pods"
-	}
-	return ""
+	return "not.only-machines"
 }
 
 func wipeable(f view.Frame) string {
@@ -131,7 +140,7 @@ func cutWord(f view.Frame) string {
 }
 
 func pauseWord(f view.Frame) string {
-	if f.Rate == 0 && !f.Unpaced {
+	if f.Rate == 0 && !f.Unpaced && f.Slow == 0 {
 		return "foot.resume"
 	}
 	return "foot.pause"
@@ -139,12 +148,13 @@ func pauseWord(f view.Frame) string {
 
 // Down reports whether the selected machine or process does not run.
 func Down(f view.Frame) bool {
-	h, ok := f.World.Hosts.Get(f.Selected.Host)
+	host, process, _ := Machine(f.Selected)
+	h, ok := f.World.Hosts.Get(host)
 	if !ok {
 		return false
 	}
-	if f.Selected.Kind == scene.Process {
-		p, ok := h.Processes[f.Selected.Process]
+	if process != "" {
+		p, ok := h.Processes[process]
 		return ok && !p.Up
 	}
 	return !h.Up
@@ -152,8 +162,12 @@ func Down(f view.Frame) bool {
 
 // Cut reports whether a cut touches the selected machine.
 func Cut(f view.Frame) bool {
+	host, _, ok := Machine(f.Selected)
+	if !ok {
+		return false
+	}
 	for _, fl := range f.Scene.Faults {
-		if fl.Fault.Kind == fault.Cut && fl.Fault.Touches(f.Selected.Host) {
+		if fl.Fault.Kind == fault.Cut && fl.Fault.Touches(host) {
 			return true
 		}
 	}

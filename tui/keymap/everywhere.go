@@ -7,7 +7,7 @@ func actRows() []Binding {
 	return []Binding{
 		{Scope: Everywhere, Keys: []string{"K"}, Label: "K", Help: "key.power", Short: "foot.kill", ShortNow: powerWord, Do: intent.Power{}, Unless: all(live, powerable)},
 		{Scope: Everywhere, Keys: []string{"R"}, Label: "R", Help: "key.restart", Short: "foot.restart", Do: intent.Restart{}, Unless: all(live, restartable)},
-		{Scope: Everywhere, Keys: []string{"C"}, Label: "C", Help: "key.cut", Short: "foot.cut", ShortNow: cutWord, Do: intent.Cut{}, Unless: all(live, onMachine)},
+		{Scope: Everywhere, Keys: []string{"C"}, Label: "C", Help: "key.cut", Short: "foot.cut", ShortNow: cutWord, Do: intent.Cut{}, Unless: all(live, onMachineOrProcess)},
 		{Scope: Everywhere, Keys: []string{"W"}, Label: "W", Help: "key.wipe", Short: "foot.wipe", Do: intent.Wipe{}, Unless: all(live, wipeable)},
 		{Scope: Everywhere, Keys: []string{"D"}, Label: "D", Help: "key.delete", Short: "foot.delete", Do: intent.Delete{}, Unless: all(live, deletable)},
 		{Scope: Everywhere, Keys: []string{"H"}, Label: "H", Help: "key.heal-all", Short: "foot.heal-all", Do: intent.HealAll{}, Unless: all(live, broken)},
@@ -21,7 +21,7 @@ func lookRows() []Binding {
 	return []Binding{
 		{Scope: Everywhere, Keys: []string{"d"}, Label: "d", Help: "key.detail", Short: "foot.detail", Do: intent.Detail{}, Offer: something, Unless: selected},
 		{Scope: Everywhere, Keys: []string{"w"}, Label: "w", Help: "key.why", Short: "foot.why", Do: intent.Why{}},
-		{Scope: Everywhere, Keys: []string{"c"}, Label: "c", Help: "key.chain", Short: "foot.chain", Do: intent.Chain{}, Offer: something, Unless: selected},
+		{Scope: Everywhere, Keys: []string{"c"}, Label: "c", Help: "key.chain", Short: "foot.chain", Do: intent.Chain{}, Offer: something},
 		{Scope: Everywhere, Keys: []string{"/"}, Label: "/", Help: "key.find", Short: "foot.find", Do: intent.Find{}},
 		{Scope: Everywhere, Keys: []string{"n"}, Label: "n N", Help: "key.match", Do: intent.Match{By: 1}},
 		{Scope: Everywhere, Keys: []string{"N"}, Do: intent.Match{By: -1}},

@@ -7,6 +7,8 @@
 package keymap
 
 import (
+	"slices"
+
 	"example.com/kubeviz/tui/intent"
 	"example.com/kubeviz/tui/view"
 )
@@ -77,6 +79,17 @@ func (m *Keys) Find(key string, scopes ...Scope) (*Binding, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Scopes lists the scopes that have rows, in the order of the table.
+func (m *Keys) Scopes() []Scope {
+	var out []Scope
+	for _, b := range m.rows {
+		if !slices.Contains(out, b.Scope) {
+			out = append(out, b.Scope)
+		}
+	}
+	return out
 }
 
 // Rows of the table in the scope.

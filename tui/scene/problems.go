@@ -7,7 +7,9 @@ import (
 
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/fault"
+	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/words"
 )
 
@@ -30,141 +32,267 @@ type Problem struct {
 	Target   Target
 }
 
-// Problems of the scene, the gravest first.
+// problemsMax is how many facts are put into words; the rest is counted.
+const problemsMax = 64
+
+// few is how many pods of a kind of trouble are told of by name.
+const few = 4
+
+// Problems of the scene in words, the gravest first. What is wrong is World.AnomaliesAt; here are only the words, how grave it is, and what comes next.
 func (s *Scene) Problems(w *world.World, c *words.Catalogue) []Problem {
-	var out []Problem
-	add := func(sev Severity, t Target, text, next string) { out = append(out, Problem{sev, text, next, t}) }
-	if q := s.Quorum; q.Raft && q.Alive < q.Need {
-		add(Grave, Target{}, c.Say("why.no-quorum", "alive", q.Alive, "members", q.Members, "need", q.Need), c.Say("why.no-quorum-next", "need", q.Need))
-	} else if q.Raft && q.Leader == "" {
-		add(Soon, Target{}, c.Say("why.no-leader"), c.Say("why.no-leader-next"))
-	}
-	s.vacant(w, c, add)
-	for i := range s.Masters {
-		m := &s.Masters[i]
-		t := Target{Kind: Master, Host: m.Name}
-		s.machineProblems(&m.Machine, t, c, add)
-		if m.Muted() {
-			severity, next := Soon, ""
-			if s.Quorum.Alive < s.Quorum.Need { // this is why it does not come back
-				severity, next = Grave, c.Say("why.muted-lost")
+	list, more := w.AnomaliesAt(s.Now, problemsMax)
+	t := telling{s: s, w: w, c: c, told: map[string]bool{}, also: map[string]string{}}
+	for _, a := range list {
+		switch a.Kind {
+		case world.HostDown:
+			t.told[a.Subject] = true
+		case world.NoQuorum:
+			t.lost = true
+		case world.LinkFault:
+			if host, ok := t.cutOff(a); ok {
+				t.told[host] = true
 			}
-			add(severity, t, c.Say("why.muted", "host", m.Name), next)
-		}
-		if b := m.Backend; b != nil && !b.Healthy && m.Up && !m.Stopped() && s.Quorum.Leader != "" {
-			add(Broken, t, c.Say("why.backend-out", "host", m.Name, "reason", b.Reason), "")
 		}
 	}
-	for i := range s.Workers {
-		m := &s.Workers[i]
-		t := Target{Kind: Worker, Host: m.Name}
-		next := s.Next(m, c)
-		if !m.Up || m.IsCut() { // one thing, told once: what was done, and what the cluster makes of it
-			also := ""
-			switch {
-			case m.Node != nil && m.Node.Ready == "Unknown":
-				also = c.Say("why.also-unknown", "since", s.Since(m.Node.Since))
-			case m.Node != nil && m.Node.Ready == "False":
-				also = c.Say("why.also-notready", "since", s.Since(m.Node.Since))
-			}
-			if also != "" && next != "" {
-				also += "; "
-			}
-			also += next
-			s.machineProblems(&m.Machine, t, c, func(sev Severity, t Target, text, _ string) { add(sev, t, text, also); also = "" })
-			continue
-		}
-		s.machineProblems(&m.Machine, t, c, add)
-		switch {
-		case m.Node != nil && m.Node.Ready == "Unknown":
-			add(Broken, t, c.Say("why.node-unknown", "node", m.Name, "since", s.Now.Sub(m.Node.Since)), next)
-		case m.Node != nil && m.Node.Ready == "False":
-			add(Broken, t, c.Say("why.node-notready", "node", m.Name, "since", s.Now.Sub(m.Node.Since)), next)
-		case m.Silent:
-			add(Soon, t, c.Say("why.node-silent", "node", m.Name, "since", m.LeaseAge), next)
-		}
+	for host := range t.told {
+		t.also[host] = t.afterwards(host)
 	}
-	for _, f := range s.Faults {
-		if f.Fault.Kind != fault.Cut || f.Fault.A != fault.All && f.Fault.B != fault.All { // those cut off from all are told with their machine
-			add(Lasting, Target{}, c.Say("why.fault", "fault", f.Fault.String(), "by", By(f.By, c), "since", s.Now.Sub(f.At)), "")
-		}
+	for _, a := range list {
+		t.tell(a)
 	}
-	s.podProblems(w, c, add)
-	slices.SortStableFunc(out, func(a, b Problem) int { return int(b.Severity - a.Severity) })
-	return out
+	if n := s.PodsPending - t.pending; n > 0 && t.pending >= few {
+		t.add(Soon, Target{}, c.Say("why.pending-more", "n", n), "")
+	}
+	if n := s.PodsFailing - t.failing; n > 0 && t.failing >= few {
+		t.add(Broken, Target{}, c.Say("why.failing-more", "n", n), "")
+	}
+	if t.pending < few && t.failing < few && more > 0 {
+		t.add(Lasting, Target{}, c.Say("why.more-problems", "n", more), "")
+	}
+	slices.SortStableFunc(t.out, func(a, b Problem) int { return int(b.Severity - a.Severity) })
+	return t.out
+}
+
+// telling is the list of problems in the making.
+type telling struct {
+	s   *Scene
+	w   *world.World
+	c   *words.Catalogue
+	out []Problem
+	// told are machines that are off or cut off from all: what the cluster makes of it is told with them (also), once.
+	told map[string]bool
+	also map[string]string
+	// lost: there is no quorum.
+	lost             bool
+	pending, failing int
+}
+
+func (t *telling) add(sev Severity, on Target, text, next string) {
+	t.out = append(t.out, Problem{sev, text, next, on})
+}
+
+// cutOff is the machine that a fault cuts off from all others.
+func (t *telling) cutOff(a world.Anomaly) (host string, ok bool) {
+	f, found := t.w.Faults.Get(a.Seq)
+	if !found || f.Fault.Kind != fault.Cut || f.Fault.A != fault.All && f.Fault.B != fault.All || f.Fault.A == f.Fault.B {
+		return "", false
+	}
+	host, process, _ := strings.Cut(end(f.Fault), "/")
+	_, known := t.w.Hosts.Get(host)
+	return host, known && process == ""
+}
+
+// end is the side of a fault that is not all.
+func end(f fault.Fault) string {
+	if f.A == fault.All {
+		return f.B
+	}
+	return f.A
+}
+
+// afterwards is what the cluster makes of a machine that is off or cut off, and what comes next.
+func (t *telling) afterwards(host string) string {
+	_, m := t.s.Find(Target{Host: host})
+	if m == nil {
+		return ""
+	}
+	also := ""
+	switch {
+	case m.Node != nil && m.Node.Ready == "Unknown":
+		also = t.c.Say("why.also-unknown", "since", t.s.Since(m.Node.Since))
+	case m.Node != nil && m.Node.Ready == "False":
+		also = t.c.Say("why.also-notready", "since", t.s.Since(m.Node.Since))
+	}
+	next := t.s.Next(m, t.c)
+	if also != "" && next != "" {
+		also += "; "
+	}
+	return also + next
+}
+
+// take gives what is to be told with a machine, once.
+func (t *telling) take(host string) string {
+	text := t.also[host]
+	t.also[host] = ""
+	return text
+}
+
+func (t *telling) machine(host string) Target {
+	if h, ok := t.w.Hosts.Get(host); ok && h.Master {
+		return Target{Kind: Master, Host: host}
+	}
+	return Target{Kind: Worker, Host: host}
+}
+
+func (t *telling) tell(a world.Anomaly) {
+	s, c := t.s, t.c
+	since := s.Since(a.Since)
+	switch a.Kind {
+	case world.HostDown:
+		t.add(Broken, t.machine(a.Subject), c.Say("why.machine-down", "host", a.Subject, "by", By(a.By, c), "since", since), t.take(a.Subject))
+	case world.HostBoots:
+		t.add(Soon, t.machine(a.Subject), c.Say("why.boots", "host", a.Subject, "since", since, "n", a.Count), "")
+	case world.NoQuorum:
+		need := s.Quorum.Need
+		t.add(Grave, Target{}, c.Say("why.no-quorum", "alive", a.Count, "members", s.Quorum.Members, "need", need), c.Say("why.no-quorum-next", "need", need))
+	case world.NoLeader:
+		if !t.lost {
+			t.add(Soon, Target{}, c.Say("why.no-leader"), c.Say("why.no-leader-next"))
+		}
+	case world.MemberMuted:
+		severity, next := Soon, ""
+		if t.lost { // this is why it does not come back
+			severity, next = Grave, c.Say("why.muted-lost")
+		}
+		t.add(severity, Target{Kind: Master, Host: a.Subject}, c.Say("why.muted", "host", a.Subject), next)
+	case world.ProcessDown:
+		t.process(a, since)
+	case world.LinkFault:
+		t.link(a, since)
+	case world.BackendDown:
+		m, _ := s.Find(Target{Host: a.Subject})
+		if m != nil && m.Up && !m.Stopped() && s.Quorum.Leader != "" { // otherwise it follows from what is told anyway
+			t.add(Broken, Target{Kind: Master, Host: a.Subject}, c.Say("why.backend-out", "host", a.Subject, "reason", a.Detail), "")
+		}
+	case world.NoActive, world.ActiveGone:
+		t.vacant(a)
+	case world.NodeSilent, world.NodeNotReady, world.EvictionDue:
+		t.node(a, since)
+	default:
+		t.work(a)
+	}
+}
+
+func (t *telling) process(a world.Anomaly, since time.Duration) {
+	host, process, _ := strings.Cut(a.Subject, "/")
+	key := "why.process-down"
+	if a.By == event.On(process, host) { // it ended by itself
+		key = "why.process-ended"
+	}
+	next := ""
+	if process == "etcd" && strings.Contains(a.Detail, "disk damaged") && !t.lost {
+		next = t.c.Say("why.disk-next", "host", host)
+	}
+	t.add(Broken, Target{Kind: Process, Host: host, Process: process}, t.c.Say(key, "process", process, "host", host, "reason", a.Detail, "by", By(a.By, t.c), "since", since), next)
+}
+
+func (t *telling) link(a world.Anomaly, since time.Duration) {
+	host, all := t.cutOff(a)
+	if !all {
+		t.add(Lasting, Target{}, t.c.Say("why.fault", "fault", a.Subject, "by", By(a.By, t.c), "since", since), "")
+		return
+	}
+	if h, ok := t.w.Hosts.Get(host); ok && !h.Up { // told already: it is off
+		return
+	}
+	t.add(Broken, t.machine(host), t.c.Say("why.cut", "host", host, "by", By(a.By, t.c), "since", since), t.take(host))
 }
 
 // vacant tells of components that nobody leads.
-func (s *Scene) vacant(w *world.World, c *words.Catalogue, add func(Severity, Target, string, string)) {
-	for _, lease := range []struct{ name, host, text string }{
-		{"kube-system/kube-scheduler", s.ActiveScheduler, "why.no-scheduler"},
-		{"kube-system/kube-controller-manager", s.ActiveControllers, "why.no-controllers"},
-	} {
-		l, ok := w.Leases.Get(lease.name)
-		if !ok {
-			continue
+func (t *telling) vacant(a world.Anomaly) {
+	text := "why.no-scheduler"
+	if a.Subject == "kube-controller-manager" {
+		text = "why.no-controllers"
+	}
+	if a.Kind == world.NoActive {
+		t.add(Broken, Target{}, t.c.Say(text), t.c.Say("why.vacant-next"))
+		return
+	}
+	t.add(Soon, t.machine(a.Detail), t.c.Say(text), t.c.Say("why.lease-next", "host", a.Detail, "left", max(a.Until.Sub(t.s.Now), 0)))
+}
+
+func (t *telling) node(a world.Anomaly, since time.Duration) {
+	if t.told[a.Subject] {
+		return
+	}
+	_, m := t.s.Find(Target{Host: a.Subject})
+	next := ""
+	if m != nil {
+		next = t.s.Next(m, t.c)
+	}
+	on := t.machine(a.Subject)
+	switch a.Kind {
+	case world.NodeSilent:
+		t.add(Soon, on, t.c.Say("why.node-silent", "node", a.Subject, "since", since), next)
+	case world.NodeNotReady:
+		key := "why.node-notready"
+		if n, ok := t.w.Nodes.Get(a.Subject); ok && n.Ready == "Unknown" {
+			key = "why.node-unknown"
 		}
-		if lease.host == "" {
-			add(Broken, Target{}, c.Say(lease.text), c.Say("why.vacant-next"))
-			continue
-		}
-		m, _ := s.Find(Target{Host: lease.host})
-		if m == nil {
-			continue
-		}
-		process := strings.TrimPrefix(lease.name, "kube-system/kube-")
-		if p, has := m.Host.Processes[process]; !m.Up || (has && !p.Up) {
-			left := max(l.Duration-s.Now.Sub(l.Renewed), 0)
-			add(Soon, Target{Kind: Master, Host: m.Name}, c.Say(lease.text), c.Say("why.lease-next", "host", lease.host, "left", left))
+		t.add(Broken, on, t.c.Say(key, "node", a.Subject, "since", since), next)
+	case world.EvictionDue:
+		if n, ok := t.w.Nodes.Get(a.Subject); ok && n.Ready == "True" { // otherwise told as what comes next
+			t.add(Soon, on, t.c.Say("why.node-evicts", "node", a.Subject), t.c.Say("why.evict-in", "in", max(a.Until.Sub(t.s.Now), 0), "n", a.Count))
 		}
 	}
 }
 
-func (s *Scene) machineProblems(m *Machine, t Target, c *words.Catalogue, add func(Severity, Target, string, string)) {
-	if !m.Up {
-		add(Broken, t, c.Say("why.machine-down", "host", m.Name, "by", By(m.By, c), "since", s.Now.Sub(m.Since)), "")
+// work tells of rollouts and pods.
+func (t *telling) work(a world.Anomaly) {
+	c := t.c
+	namespace, name, _ := strings.Cut(a.Subject, "/")
+	if a.Kind == world.RolloutStuck {
+		on := Target{Kind: target.Object, Type: kinds.Deployments.String(), Namespace: namespace, Name: name}
+		t.add(Broken, on, c.Say("why.rollout-is-stuck", "name", name, "reason", a.Detail, "since", t.s.Since(a.Since)), "")
 		return
 	}
-	if m.IsCut() {
-		f, _ := m.Worst()
-		add(Broken, t, c.Say("why.cut", "host", m.Name, "by", By(f.By, c), "since", s.Now.Sub(f.At)), "")
-	}
-	if !m.Stopped() {
+	p, ok := t.w.Pods.Get(a.Subject)
+	if !ok {
 		return
 	}
-	boots := 0
-	for _, name := range ProcessNames(m.Host) {
-		p := m.Host.Processes[name]
-		switch {
-		case p.Up:
-		case m.Boots(name):
-			boots++
-		default:
-			key := "why.process-down"
-			if p.By == event.On(name, m.Name) { // it ended by itself
-				key = "why.process-ended"
-			}
-			next := ""
-			if name == "etcd" && strings.Contains(p.Reason, "disk damaged") && s.Quorum.Alive >= s.Quorum.Need {
-				next = c.Say("why.disk-next", "host", m.Name)
-			}
-			add(Broken, Target{Kind: Process, Host: m.Name, Process: name}, c.Say(key, "process", name, "host", m.Name, "reason", p.Reason, "by", By(p.By, c), "since", s.Now.Sub(p.Since)), next)
+	switch a.Kind {
+	case world.CrashLoop, world.PodFailing:
+		if t.failing++; t.failing > few {
+			t.failing = few
+			return
 		}
-	}
-	if boots > 0 {
-		add(Soon, t, c.Say("why.boots", "host", m.Name, "since", s.Now.Sub(m.Since), "n", boots), "")
+		key, next := "why.failing", ""
+		if p.Restarts == 0 { // it never ran, so there is nothing to count
+			key = "why.failed"
+		}
+		if a.Until.After(t.s.Now) {
+			next = c.Say("why.again-started", "in", a.Until.Sub(t.s.Now))
+		}
+		t.add(Broken, PodTarget(p), c.Say(key, "pod", name, "status", p.Status, "n", p.Restarts), next)
+	case world.Unschedulable, world.Untried:
+		if t.pending++; t.pending > few {
+			t.pending = few
+			return
+		}
+		text, next := t.s.PendingWhy(t.w, p, c)
+		t.add(Soon, PodTarget(p), text, next)
 	}
 }
 
 // Boots reports whether a process is not there yet because its machine was switched on a moment ago.
 func (m *Machine) Boots(process string) bool {
 	p, ok := m.Host.Processes[process]
-	return ok && m.Up && !p.Up && p.Since.Before(m.Since)
+	return ok && m.Host.Boots(p)
 }
 
 // Muted reports whether the member runs but has no vote, because its disk was wiped.
 func (m *MasterInfo) Muted() bool {
-	return m.Up && m.Member != nil && m.Member.Role != "down" && m.Member.Err != ""
+	return m.Up && m.Member != nil && m.Member.Muted()
 }
 
 // Next says what will happen to a worker that has a problem, and when.
@@ -184,29 +312,6 @@ func (s *Scene) Next(m *WorkerInfo, c *words.Catalogue) string {
 		return c.Say("why.nobody-evicts")
 	}
 	return ""
-}
-
-func (s *Scene) podProblems(w *world.World, c *words.Catalogue, add func(Severity, Target, string, string)) {
-	const few = 4
-	for i, p := range s.Pending {
-		if i == few {
-			add(Soon, Target{}, c.Say("why.pending-more", "n", s.PodsPending-few), "")
-			break
-		}
-		text, next := s.PendingWhy(w, p, c)
-		add(Soon, PodTarget(p), text, next)
-	}
-	for i, p := range s.Failing {
-		if i == few {
-			add(Broken, Target{}, c.Say("why.failing-more", "n", s.PodsFailing-few), "")
-			break
-		}
-		key := "why.failing"
-		if p.Restarts == 0 { // it never ran, so there is nothing to count
-			key = "why.failed"
-		}
-		add(Broken, PodTarget(p), c.Say(key, "pod", p.Object.Name, "status", p.Status, "n", p.Restarts), "")
-	}
 }
 
 // PendingWhy says why a pod has no node, and when it is tried again.

@@ -40,6 +40,9 @@ func quorum(w *world.World, faults []world.Fault) Quorum {
 			q.Leader = m.Name
 		}
 	}
+	if len(best) == 0 { // nobody is there: the term that they will come back with
+		w.Members.Scan(func(_ string, m *world.Member) bool { q.Term = max(q.Term, m.Term); return true })
+	}
 	if !q.Raft { // the memory store: one place, never lost
 		return Quorum{}
 	}
@@ -84,19 +87,23 @@ func reach(active []fault.Active, a, b string) bool {
 	return !fault.Between(active, a, b).Cut && !fault.Between(active, b, a).Cut
 }
 
+// QuorumOf is the quorum alone, for who needs no whole scene.
+func QuorumOf(w *world.World) Quorum {
+	var faults []world.Fault
+	w.Faults.Scan(func(_ event.Seq, f world.Fault) bool { faults = append(faults, f); return true })
+	return quorum(w, faults)
+}
+
 // Find returns the worker or master that a target lies on.
 func (s *Scene) Find(t Target) (master *MasterInfo, worker *WorkerInfo) {
-	for i := range s.Masters {
-		if s.Masters[i].Name == t.Host {
-			return &s.Masters[i], nil
-		}
+	i, ok := s.index[t.Host]
+	switch {
+	case !ok:
+		return nil, nil
+	case i < 0:
+		return &s.Masters[-1-i], nil
 	}
-	for i := range s.Workers {
-		if s.Workers[i].Name == t.Host {
-			return nil, &s.Workers[i]
-		}
-	}
-	return nil, nil
+	return nil, &s.Workers[i]
 }
 
 // IsCut reports whether a machine is cut off from all others by one fault.
@@ -110,16 +117,7 @@ func (m *Machine) IsCut() bool {
 }
 
 // Stopped reports whether a process on it does not run.
-func (m *Machine) Stopped() bool {
-	if m.Host != nil {
-		for _, p := range m.Host.Processes {
-			if !p.Up {
-				return true
-			}
-		}
-	}
-	return false
-}
+func (m *Machine) Stopped() bool { return m.stopped }
 
 // Worst is the oldest fault that touches the machine; cuts first.
 func (m *Machine) Worst() (world.Fault, bool) {

@@ -1,13 +1,13 @@
 // Package scene is what a person would say about a World at an instant: who leads, what can be lost, what is broken, by whom, since when, and what comes next.
 // It is pure arithmetic; views only place it.
 //
-// Its cost is the number of machines, and that of the pods on machines which are in trouble; never that of all pods.
+// A Maker makes one scene after another and looks only at what has changed in between: a frame costs a glance at each machine (pointers are compared, some
+// nanoseconds), and a look at the pods of machines in trouble within a budget; never all pods.
 //
-// Imports of ours: engine/event, engine/fault, engine/world. Goroutines: values. Time: simulated.
+// Imports of ours: engine/event, engine/fault, engine/world, tui/target, tui/words. Goroutines: a Maker and its scenes have one owner. Time: simulated.
 package scene
 
 import (
-	"sort"
 	"strings"
 	"time"
 
@@ -57,6 +57,9 @@ type Machine struct {
 	Node    *world.Node
 	// LeaseAge is the time since the node's lease was renewed; negative: no lease.
 	LeaseAge time.Duration
+
+	renewed time.Time
+	stopped bool // a process on it does not run
 }
 
 // MasterInfo is a machine of the control plane.
@@ -80,6 +83,9 @@ type Role struct {
 	InWork   int
 	Delayed  int
 	Queued   bool // queue figures are known
+	// Parted: Waiting, Backoff and Unschedulable are the scheduler's three queues.
+	Parted                 bool
+	Backoff, Unschedulable int
 }
 
 // WorkerInfo is a machine that runs pods.
@@ -87,14 +93,18 @@ type WorkerInfo struct {
 	Machine
 	// Pods bound to it that have not ended.
 	Pods int
-	// Believed counts pods that the store holds for running; True counts pods that have a running container there. Looked at only when something is Wrong.
-	Believed, True int
+	// Believed counts pods that the store shows as Running there, True those of which a container really runs. Looked at only on machines that are Wrong, and only
+	// where Compared. Ghosts are believed but do not run; Strays run but the store has them elsewhere or nowhere.
+	Believed, True, Ghosts, Strays int
+	Compared                       bool
 	// Differ: belief and truth are not the same.
 	Differ bool
 	// EvictAt is when the first pod will be deleted; zero: none is planned. Evictions counts them.
 	EvictAt   time.Time
 	Evictions int
 	Cordoned  bool
+	// Zone by the label topology.kubernetes.io/zone; empty where there is none.
+	Zone string
 	// Requests and what can be given away, milli-CPU and bytes.
 	CPU, CPUAll int64
 	Mem, MemAll int64
@@ -103,6 +113,8 @@ type WorkerInfo struct {
 	JudgedIn time.Duration
 	// Wrong: something about it is not as it should be.
 	Wrong bool
+
+	evicts bool // a taint with the effect NoExecute is on the node
 }
 
 // Quorum of the store.
@@ -119,7 +131,7 @@ type Quorum struct {
 // CanLose is how many more members may fall; negative: writes are impossible.
 func (q Quorum) CanLose() int { return q.Alive - q.Need }
 
-// Scene of an instant.
+// Scene of an instant. It is good until the Maker makes the next one.
 type Scene struct {
 	Now      time.Time
 	Quorum   Quorum
@@ -132,11 +144,22 @@ type Scene struct {
 	// Pods by state.
 	PodsRunning, PodsPending, PodsFailing, PodsEnding, Pods int
 	NodesReady                                              int
+	// Ghosts counts pods of machines in trouble that the store shows as Running and that do not run, Strays those that run unknown to the store.
+	Ghosts, Strays int
+	// Trouble are the places in Workers of those that are Wrong.
+	Trouble []int
+	// Starting: the cluster was switched on a short while ago, nobody has broken anything, and not all of it is there yet.
+	Starting bool
 	// ActiveScheduler and ActiveControllers are the machines of the leaders; empty: nobody leads.
 	ActiveScheduler, ActiveControllers string
 	Faults                             []world.Fault
 	// Deployment that scaling acts on where nothing else is selected: the only one there is.
 	OnlyDeployment *appsv1.Deployment
+
+	index map[string]int // a name's place in Workers, or -1 less its place in Masters
+	zones []Zone
+
+	everyone []int
 }
 
 // most pending or failing pods that are looked at in a frame; counts are of all.
@@ -169,78 +192,6 @@ func ShapeOf(p *world.Pod) Shape {
 		return ShapeRunning
 	}
 	return ShapeStarting
-}
-
-// Of makes the scene of a World at an instant.
-func Of(w *world.World, now time.Time) *Scene { return new(Maker).Of(w, now) }
-
-// Maker makes one scene after another; it keeps the order of the machines' names, which hardly ever changes.
-type Maker struct{ names []string }
-
-func (k *Maker) order(w *world.World) []string {
-	good := len(k.names) == w.Hosts.Len()
-	for i := 0; good && i < len(k.names); i++ {
-		_, good = w.Hosts.Get(k.names[i])
-	}
-	if !good {
-		k.names = w.Hosts.Keys()
-		sort.Slice(k.names, func(i, j int) bool { return NaturalLess(k.names[i], k.names[j]) })
-	}
-	return k.names
-}
-
-// Of makes the scene of a World at an instant.
-func (k *Maker) Of(w *world.World, now time.Time) *Scene {
-	s := &Scene{Now: now, PodsPending: w.PendingCount(), PodsFailing: w.FailingCount(), Pods: w.Pods.Len()}
-	w.StatusCounts(func(status string, n int) bool {
-		switch status {
-		case "Running":
-			s.PodsRunning += n
-		case "Terminating", "Completed":
-			s.PodsEnding += n
-		}
-		return true
-	})
-	w.Pending(func(p *world.Pod) bool { s.Pending = append(s.Pending, p); return len(s.Pending) < most })
-	w.FailingPods(func(p *world.Pod) bool { s.Failing = append(s.Failing, p); return len(s.Failing) < most })
-	s.OnlyDeployment = onlyDeployment(w)
-	w.Faults.Scan(func(_ event.Seq, f world.Fault) bool { s.Faults = append(s.Faults, f); return true })
-	w.Backends.Scan(func(_ string, b *world.Backend) bool { s.Backends = append(s.Backends, b); return true })
-	s.Quorum = quorum(w, s.Faults)
-	s.ActiveScheduler = active(w, "kube-system/kube-scheduler", now)
-	s.ActiveControllers = active(w, "kube-system/kube-controller-manager", now)
-	s.Workers = make([]WorkerInfo, 0, w.Hosts.Len())
-	for _, name := range k.order(w) {
-		h, ok := w.Hosts.Get(name)
-		if !ok {
-			continue
-		}
-		m := s.machine(w, h, now)
-		if h.Master {
-			s.Masters = append(s.Masters, s.master(w, m, now))
-		} else {
-			s.Workers = append(s.Workers, s.worker(w, m))
-		}
-	}
-	return s
-}
-
-func (s *Scene) machine(w *world.World, h *world.Host, now time.Time) Machine {
-	m := Machine{Host: h, Name: h.Name, Up: h.Up, Since: h.Since, By: h.By, Seq: h.Seq, LeaseAge: -1}
-	for _, f := range s.Faults {
-		if !f.Fault.Touches(h.Name) {
-			continue
-		}
-		m.Faults = append(m.Faults, f)
-		if f.Fault.Kind == fault.Cut {
-			m.CutFrom = append(m.CutFrom, other(f.Fault, h.Name))
-		}
-	}
-	m.Node, _ = w.Nodes.Get(h.Name)
-	if l, ok := w.Leases.Get("kube-node-lease/" + h.Name); ok && !l.Renewed.IsZero() {
-		m.LeaseAge = max(now.Sub(l.Renewed), 0)
-	}
-	return m
 }
 
 // other is the end of a fault that is not host.
@@ -279,8 +230,15 @@ func role(w *world.World, m Machine, process, lease, active string, now time.Tim
 				return false
 			}
 			r.Queued = true
-			r.Waiting += q.Waiting
 			r.InWork += q.InWork
+			if len(q.Parts) > 0 {
+				r.Parted = true
+				r.Waiting += q.Parts["active"]
+				r.Backoff += q.Parts["backoff"]
+				r.Unschedulable += q.Parts["unschedulable"]
+				return true
+			}
+			r.Waiting += q.Waiting
 			r.Delayed += q.Delayed
 			return true
 		})
@@ -321,61 +279,4 @@ func PodsOn(w *world.World, node string, max int) []*world.Pod {
 	var out []*world.Pod
 	w.PodsOnNode(node, func(p *world.Pod) bool { out = append(out, p); return len(out) < max })
 	return out
-}
-
-func (s *Scene) worker(w *world.World, m Machine) WorkerInfo {
-	i := WorkerInfo{Machine: m}
-	i.Evictions, i.EvictAt = w.EvictionsOnNode(m.Name)
-	ready := false
-	if n := m.Node; n != nil {
-		i.Cordoned = n.Object.Spec.Unschedulable
-		i.Pods = n.Pods
-		i.CPU, i.Mem = n.MilliCPU, n.Memory
-		i.CPUAll, i.MemAll = n.Object.Status.Allocatable.Cpu().MilliValue(), n.Object.Status.Allocatable.Memory().Value()
-		ready = n.Ready == string(corev1.ConditionTrue)
-	}
-	if ready {
-		s.NodesReady++
-	}
-	// while the store takes no writes, an old lease says nothing about the node
-	writable := !s.Quorum.Raft || (s.Quorum.Alive >= s.Quorum.Need && s.Quorum.Leader != "")
-	i.Silent = ready && m.LeaseAge > silentAfter && (writable || !m.Up || len(m.Faults) > 0)
-	if i.Silent {
-		i.JudgedIn = max(Grace-m.LeaseAge, 0)
-	}
-	i.Wrong = !ready || !m.Up || len(m.Faults) > 0 || i.Silent
-	if m.Host != nil {
-		for _, p := range m.Host.Processes {
-			i.Wrong = i.Wrong || !p.Up
-		}
-	}
-	if i.Wrong { // a look at each of its pods, so only where it matters
-		c := w.Compare(m.Name)
-		i.Believed, i.True, i.Differ = c.Belief, c.Truth, c.Belief != c.Truth
-	}
-	return i
-}
-
-// NaturalLess orders names so that worker-2 comes before worker-10.
-func NaturalLess(a, b string) bool {
-	pa, na := number(a)
-	pb, nb := number(b)
-	if pa != pb {
-		return pa < pb
-	}
-	if na != nb {
-		return na < nb
-	}
-	return a < b
-}
-
-func number(s string) (prefix string, n int) {
-	i := len(s)
-	for i > 0 && s[i-1] >= '0' && s[i-1] <= '9' && len(s)-i < 9 {
-		i--
-	}
-	for _, c := range s[i:] {
-		n = n*10 + int(c-'0')
-	}
-	return s[:i], n
 }

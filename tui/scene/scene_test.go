@@ -1,9 +1,14 @@
 package scene
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/fault"
@@ -50,6 +55,19 @@ func TestQuorum(t *testing.T) {
 		if q.Alive != c.alive || q.CanLose() != c.lose || q.Leader != c.leader || q.Members != 3 || q.Need != 2 {
 			t.Errorf("%s: %+v, can lose %d", c.name, q, q.CanLose())
 		}
+	}
+}
+
+func TestWhenNobodyIsLeftTheTermStays(t *testing.T) {
+	var all []event.Event
+	for _, m := range []string{"master-1", "master-2", "master-3"} {
+		all = append(all, event.MachineDown{Host: m, Reason: "killed"})
+	}
+	w := fold(fixture.Healthy(2).Records)
+	before := Of(w, w.At).Quorum
+	w = fold(fixture.Healthy(2).Records, all...)
+	if q := Of(w, w.At).Quorum; q.Alive != 0 || q.Term != before.Term || before.Term == 0 {
+		t.Errorf("%+v, before %+v", q, before)
 	}
 }
 
@@ -143,5 +161,51 @@ func TestNothingBrokenByTheUserPassesForWell(t *testing.T) {
 	out := said(fold(fixture.Healthy(2).Records, event.BackendChanged{Backend: "master-2", Reason: "[-]etcd failed"}))
 	if !strings.Contains(out, "the balancer sends nothing to master-2") {
 		t.Errorf("an API server that is out: %q", out)
+	}
+}
+
+func TestWhatIsWrongComesFromTheAnomalies(t *testing.T) {
+	stuck := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "slow"}, Status: appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{
+		{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}}}}
+	waits := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "waits"}}
+	for _, c := range []struct {
+		name string
+		do   event.Event
+		want string
+	}{
+		{"a rollout that is stuck", event.ObjectChanged{Type: event.Added, Revision: 9000, Object: stuck}, "slow makes no progress (ProgressDeadlineExceeded)"},
+		{"a pod that was not tried yet", event.ObjectChanged{Type: event.Added, Revision: 9000, Object: waits}, "waits is Pending > waits in the scheduler's queue"},
+		{"a holder of a lease that is gone", event.ProcessStopped{Host: "master-3", Process: "scheduler", Reason: "killed"}, "Nobody schedules: pods that need a node wait. > the lease of master-3 runs out in"},
+	} {
+		if got := said(fold(fixture.Healthy(2).Records, c.do)); !strings.Contains(got, c.want) {
+			t.Errorf("%s: nothing says %q; there is\n%s", c.name, c.want, got)
+		}
+	}
+}
+
+func TestASilentNodeIsTold(t *testing.T) {
+	w := fold(fixture.Healthy(2).Records)
+	l, _ := w.Leases.Get("kube-node-lease/worker-2")
+	at := l.Renewed.Add(20 * time.Second)
+	s := Of(w, at)
+	var all []string
+	for _, p := range s.Problems(w, words.English()) {
+		all = append(all, p.Text)
+	}
+	if got := strings.Join(all, "\n"); !strings.Contains(got, "worker-2 renewed its lease 20s ago") {
+		t.Errorf("there is\n%s", got)
+	}
+}
+
+func TestThousandsInTroubleAreBounded(t *testing.T) {
+	f := fixture.Healthy(300)
+	var down []event.Event
+	for i := range 300 {
+		down = append(down, event.MachineDown{Host: fmt.Sprint("worker-", i+1), Reason: "killed"})
+	}
+	w := fold(f.Records, down...)
+	problems := Of(w, w.At).Problems(w, words.English())
+	if len(problems) > 80 || !strings.Contains(problems[len(problems)-1].Text, "more") {
+		t.Errorf("%d problems, the last %q", len(problems), problems[len(problems)-1].Text)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
@@ -106,7 +107,7 @@ func (t *Teller) object(e event.ObjectChanged) Sentence {
 		s.One = t.words.Say("story.object-deleted", args...)
 		if kind != "Lease" {
 			s.Weight = Routine
-			s.Fold = "deleted " + kind
+			s.Fold, s.Many = "deleted "+kind, t.many("story.objects-deleted", args...)
 		}
 	default:
 		s.One = t.words.Say("story.object-modified", args...)
@@ -126,6 +127,8 @@ func (t *Teller) deployment(e event.ObjectChanged, d *appsv1.Deployment) Sentenc
 	case e.Type == event.Deleted:
 		delete(t.wants, key)
 		return Sentence{Who: "deployment", Weight: Notable, Tone: Plain, One: t.words.Say("story.deployment-deleted", args...)}
+	case !known && e.Type == event.Modified: // told out of order, or from the middle: what it wanted before is not known
+		t.wants[key] = want
 	case !known:
 		t.wants[key] = want
 		return Sentence{Who: "deployment", Weight: Notable, Tone: Plain, One: t.words.Say("story.deployment-wants", args...)}
@@ -143,35 +146,66 @@ func (t *Teller) pod(e event.ObjectChanged, p *corev1.Pod) Sentence {
 	case e.Type == event.Added && p.Annotations[corev1.MirrorPodAnnotationKey] != "":
 		return Sentence{Who: maker(p), Weight: Routine, Tone: Quiet, One: t.words.Say("story.mirror", args...), Fold: "mirror", Many: t.many("story.mirrors")}
 	case e.Type == event.Added:
-		return Sentence{Who: maker(p), Weight: Routine, Tone: Plain, One: t.words.Say("story.pod-added", args...), Fold: "pod-added " + owner, Many: t.many("story.pods-added", "owner", owner)}
+		s := Sentence{Who: maker(p), Weight: Routine, Tone: Plain, One: t.words.Say("story.pod-added", args...), Fold: "pod-added " + owner, Many: t.many("story.pods-added", "owner", owner)}
+		if c := controllerOf(p); c != nil && t.filling[p.Namespace+"/"+c.Name] { // its ReplicaSet said so
+			s.Weight = Hidden
+		}
+		return s
 	case e.Type == event.Deleted:
 		return Sentence{Who: "etcd", Weight: Routine, Tone: Quiet, One: t.words.Say("story.pod-deleted", args...), Fold: "pod-deleted " + owner, Many: t.many("story.pods-deleted", "owner", owner)}
+	case p.DeletionTimestamp != nil && disrupted(p) != "" && !t.going[string(p.UID)]:
+		note(t.going, string(p.UID))
+		args = append(args, "reason", disrupted(p))
+		who := "taint-eviction"
+		if disrupted(p) == corev1.PodReasonPreemptionByScheduler {
+			who = "scheduler"
+		}
+		return Sentence{Who: who, Weight: Notable, Tone: Warn, One: t.words.Say("story.evicted", args...), Fold: "evicted " + p.Spec.NodeName + disrupted(p),
+			Many: t.many("story.evicted-many", args...)}
 	case p.DeletionTimestamp != nil:
 		return Sentence{Who: "etcd", Tone: Quiet, One: t.words.Say("story.pod-deleting", args...)}
 	}
 	return Sentence{Who: "etcd", Tone: Quiet, One: t.words.Say("story.pod-status", args...)}
 }
 
-// maker names the controller that made a pod.
-func maker(p *corev1.Pod) string {
-	for _, o := range p.OwnerReferences {
-		if o.Controller != nil && *o.Controller {
-			switch o.Kind {
-			case "ReplicaSet":
-				return "replicaset"
-			case "Node":
-				return "kubelet/" + o.Name
-			}
-			return o.Kind
+// disrupted is why a pod must go although its owner still wants it: the reason of its DisruptionTarget condition ("DeletionByTaintManager").
+func disrupted(p *corev1.Pod) string {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return c.Reason
 		}
 	}
-	return "etcd"
+	return ""
+}
+
+// maker names what made a pod: its controller, or a request of somebody else.
+func maker(p *corev1.Pod) string {
+	o := controllerOf(p)
+	switch {
+	case o == nil:
+		return "apiserver"
+	case o.Kind == "ReplicaSet":
+		return "replicaset"
+	case o.Kind == "Node":
+		return "kubelet/" + o.Name
+	}
+	return strings.ToLower(o.Kind)
+}
+
+func controllerOf(p *corev1.Pod) *metav1.OwnerReference {
+	for i := range p.OwnerReferences {
+		if o := &p.OwnerReferences[i]; o.Controller != nil && *o.Controller {
+			return o
+		}
+	}
+	return nil
 }
 
 // toldOtherwise are reasons of Event objects whose fact has a sentence of its own.
 var toldOtherwise = map[string]bool{"Scheduled": true, "FailedScheduling": true, "Pulling": true, "Pulled": true, "Created": true, "Started": true, "SuccessfulCreate": true,
 	"SuccessfulDelete": true, "LeaderElection": true, "RegisteredNode": true, "NodeNotReady": true, "BackOff": true, "Starting": true, "NodeAllocatableEnforced": true,
-	"NodeHasSufficientMemory": true, "NodeHasNoDiskPressure": true, "NodeHasSufficientPID": true, "NodeReady": true}
+	"NodeHasSufficientMemory": true, "NodeHasNoDiskPressure": true, "NodeHasSufficientPID": true, "NodeReady": true,
+	"ScalingReplicaSet": true, "Killing": true, "Rebooted": true, "TaintManagerEviction": true}
 
 func (t *Teller) k8sEvent(e event.ObjectChanged, o *corev1.Event) Sentence {
 	from := o.Source.Component
@@ -179,9 +213,15 @@ func (t *Teller) k8sEvent(e event.ObjectChanged, o *corev1.Event) Sentence {
 		from = o.ReportingController
 	}
 	about := o.InvolvedObject.Kind + " " + o.InvolvedObject.Name
+	if o.InvolvedObject.Kind == "Pod" { // most are
+		about = o.InvolvedObject.Name
+	}
 	args := []any{"about", about, "reason", o.Reason, "message", o.Message, "n", int(o.Count)}
 	s := Sentence{Who: controller(from), Tone: Quiet, One: t.words.Say("story.event", args...)}
-	if e.Type == event.Deleted || toldOtherwise[o.Reason] {
+	if from == "kubelet" && o.Source.Host != "" {
+		s.Who = "kubelet/" + o.Source.Host
+	}
+	if e.Type == event.Deleted || toldOtherwise[o.Reason] && !strings.Contains(o.Message, "failed liveness probe") {
 		return s
 	}
 	s.Fold = fmt.Sprintf("event %s %s %s", from, o.Reason, about)
@@ -199,12 +239,8 @@ func (t *Teller) k8sEvent(e event.ObjectChanged, o *corev1.Event) Sentence {
 		s.Weight, s.Tone, s.Fold, s.Many = Notable, Warn, "event node "+o.Reason, t.many("story.events-nodes", "reason", o.Reason, "node", o.InvolvedObject.Name)
 	case o.Type == corev1.EventTypeWarning:
 		s.Weight, s.Tone = Notable, Warn
-	case o.Reason == "ScalingReplicaSet" || o.Reason == "Killing" || o.Reason == "TaintManagerEviction":
-		s.Weight, s.Tone = Routine, Plain
-		if o.Reason != "ScalingReplicaSet" {
-			owner := template(o.InvolvedObject.Name)
-			s.Fold, s.Many = "event "+o.Reason+" "+owner, t.many("story.events", "reason", o.Reason, "owner", owner)
-		}
+	case o.Reason == "Killing": // by its liveness probe; the others are told by who deleted the pod
+		s.Weight, s.Tone = Notable, Warn
 	}
 	return s
 }

@@ -3,16 +3,18 @@
 // A Teller reads records in order, because some facts only mean something beside the one before (a Deployment that wants 5 now wanted 3). Any single
 // record can be told as well, out of order, for a chain of causes; the sentence is then a little plainer.
 //
-// Imports of ours: engine/event, engine/kinds, engine/world, tui/words. Goroutines: one owner. Time: simulated.
+// Imports of ours: engine/event, engine/fault, engine/kinds, engine/world, tui/target, tui/words. Goroutines: one owner. Time: simulated.
 package sentence
 
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/fault"
 	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/words"
 )
 
@@ -59,6 +61,8 @@ type Sentence struct {
 	Who  string
 	One  string
 	Many func(n int) string
+	// Subject is the thing it is about; nothing where there is none that one can go to.
+	Subject target.Target
 	// Fold is equal for sentences that say the same of like things; empty: never folded.
 	Fold     string
 	Weight   Weight
@@ -76,6 +80,22 @@ type Teller struct {
 	leaders map[string]string // the last victory told, by what it was about
 	out     map[string]bool   // API servers that the balancer has taken out at least once
 	votes   map[vote]int      // granted to a candidate by others
+	masters map[string]bool   // machines of the control plane, from the header
+	filling map[string]bool   // ReplicaSets whose decision to create or delete pods was told: each pod of it is no news
+	ending  map[string]bool   // containers that were asked to stop, by "namespace/pod container": their exit is no news
+	going   map[string]bool   // pods whose eviction was told, by UID
+	made    map[string]bool   // processes that were started before, by "host/process"
+}
+
+// remembered bounds each of the memories that grow with what a cluster has seen.
+const remembered = 2048
+
+// note puts a name into a memory, which is emptied when it is full: what is forgotten is told once more.
+func note(m map[string]bool, key string) {
+	if len(m) >= remembered {
+		clear(m)
+	}
+	m[key] = true
 }
 
 type vote struct {
@@ -85,7 +105,8 @@ type vote struct {
 
 // NewTeller speaks the language of the catalogue.
 func NewTeller(c *words.Catalogue) *Teller {
-	return &Teller{words: c, wants: map[string]int32{}, leaders: map[string]string{}, out: map[string]bool{}, votes: map[vote]int{}}
+	return &Teller{words: c, wants: map[string]int32{}, leaders: map[string]string{}, out: map[string]bool{}, votes: map[vote]int{},
+		masters: map[string]bool{}, filling: map[string]bool{}, ending: map[string]bool{}, going: map[string]bool{}, made: map[string]bool{}}
 }
 
 // Tell says one record. w is the World after it; nil when it is not at hand.
@@ -94,6 +115,7 @@ func (t *Teller) Tell(r event.Record, w *world.World) Sentence {
 	if s.Who == "" {
 		s.Who = who(r.Actor)
 	}
+	s.Subject = t.subject(r, w)
 	return s
 }
 
@@ -102,6 +124,8 @@ func who(a event.Actor) string {
 	switch c := a.Component(); c {
 	case "kubelet", "containerd", "apiserver", "etcd":
 		return string(a)
+	case "haproxy":
+		return "balancer"
 	default:
 		return c
 	}
@@ -111,6 +135,9 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 	say := t.words.Say
 	switch e := r.Event.(type) {
 	case event.ClusterStarted:
+		for _, m := range e.Masters {
+			note(t.masters, m)
+		}
 		return Sentence{Weight: Notable, Tone: Plain, One: say("story.started", "preset", e.Preset, "masters", len(e.Masters), "workers", len(e.Workers), "seed", e.Seed)}
 	case event.CommandGiven:
 		return Sentence{Who: string(event.You), Weight: hiddenIf(paceWord(e.Text)), Tone: User, One: e.Text, Mark: markIf(!paceWord(e.Text), Order), MarkWord: firstWord(e.Text)}
@@ -124,14 +151,13 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 	case event.RateChanged:
 		return t.rate(e)
 	case event.MachineUp:
-		return Sentence{Weight: Notable, Tone: Good, One: say("story.machine-up", "host", e.Host), Fold: "up"}
+		return Sentence{Weight: Notable, Tone: Good, One: say("story.machine-up", "host", e.Host), Fold: "up", Many: t.many("story.machines-up", "host", e.Host)}
 	case event.MachineDown:
 		return Sentence{Weight: Headline, Tone: Bad, Mark: Break, MarkWord: e.Host, TouchesStore: w != nil && has(w, e.Host), One: say("story.machine-down", "host", e.Host, "reason", e.Reason)}
 	case event.ProcessStarted:
-		return Sentence{Weight: Routine, Tone: Quiet, One: say("story.process-started", "process", e.Process, "host", e.Host), Fold: "started",
-			Many: t.many("story.processes-started", "process", e.Process, "host", e.Host)}
+		return t.processStarted(e)
 	case event.ProcessStopped:
-		return t.processStopped(e)
+		return t.processStopped(e, w)
 	case event.FaultAdded:
 		return Sentence{Who: "network", Weight: Headline, Tone: Warn, Mark: Break, MarkWord: string(e.Fault.Kind), One: t.fault(e.Fault), Fold: oneOrder(e.Fault),
 			Many: t.many("story.faults", "fault", e.Fault.String())}
@@ -149,6 +175,8 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 			Many: t.many("story.backends-down", "host", e.Backend, "reason", e.Reason)}
 	case event.RaftRole, event.RaftProgress, event.RaftMessage:
 		return t.raft(r, w)
+	case event.RaftTiming, event.RaftContact, event.RaftAppended, event.RaftTruncated, event.RaftSnapshot:
+		return t.raftLog(r.Event)
 	case event.ObjectChanged:
 		return t.object(e)
 	case event.LeaseRenewed:
@@ -159,6 +187,10 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 		return t.request(e)
 	case event.RequestTally:
 		return Sentence{Tone: Quiet, One: say("story.tally", "n", e.Total, "server", e.Server)}
+	case event.WatchOpened:
+		return Sentence{Tone: Quiet, One: say("story.watch", "client", string(e.Client), "what", what(e.Resource, "", e.Namespace, ""), "server", e.Server)}
+	case event.WatchClosed:
+		return Sentence{Tone: Quiet, One: say("story.watch-over", "client", string(e.Client), "what", what(e.Resource, "", "", ""), "server", e.Server, "reason", e.Reason)}
 	case event.QueueChanged:
 		return Sentence{Tone: Quiet, One: say("story.queue", "queue", e.Queue, "waiting", e.Waiting, "inwork", e.InWork, "delayed", e.Delayed)}
 	case event.Reconciled:
@@ -168,12 +200,15 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 	case event.SchedulingAttempt:
 		return t.attempt(e)
 	case event.PodQueued:
+		if e.Queue == "" {
+			return Sentence{Tone: Quiet, One: say("story.pod-unqueued", "pod", e.Pod.String(), "why", e.Why)}
+		}
 		return Sentence{Tone: Quiet, One: say("story.pod-queued", "pod", e.Pod.String(), "queue", e.Queue, "why", e.Why)}
 	case event.NodeJudged:
 		return t.judged(e)
 	case event.EvictionPlanned:
-		return Sentence{Who: "taint-eviction", Weight: Notable, Tone: Warn, One: say("story.eviction", "pod", e.Pod.Name, "node", e.Node, "in", e.Due.Sub(r.At)), Fold: "evict " + e.Node,
-			Many: t.many("story.evictions", "node", e.Node, "in", e.Due.Sub(r.At))}
+		return Sentence{Who: "taint-eviction", Weight: Notable, Tone: Warn, One: say("story.eviction", "pod", e.Pod.Name, "node", e.Node, "in", max(e.Due.Sub(r.At), 0).Round(time.Second)), Fold: "evict " + e.Node,
+			Many: t.many("story.evictions", "node", e.Node, "in", max(e.Due.Sub(r.At), 0).Round(time.Second))}
 	case event.EvictionCancelled:
 		return Sentence{Who: "taint-eviction", Weight: Notable, Tone: Good, One: say("story.eviction-off", "pod", e.Pod.Name, "node", e.Node), Fold: "noevict " + e.Node,
 			Many: t.many("story.evictions-off", "node", e.Node)}
@@ -236,8 +271,20 @@ func (t *Teller) rate(e event.RateChanged) Sentence {
 	return Sentence{Tone: Quiet, One: t.words.Say("story.rate", "rate", e.Rate)}
 }
 
-func (t *Teller) processStopped(e event.ProcessStopped) Sentence {
-	s := Sentence{Weight: Notable, Tone: Bad, TouchesStore: e.Process == "etcd", One: t.words.Say("story.process-stopped", "process", e.Process, "host", e.Host, "reason", e.Reason)}
+func (t *Teller) processStarted(e event.ProcessStarted) Sentence {
+	args := []any{"process", e.Process, "host", e.Host}
+	s := Sentence{Who: "machine", Weight: Routine, Tone: Quiet, One: t.words.Say("story.process-started", args...), Fold: "started", Many: t.many("story.processes-started", args...)}
+	if key := e.Host + "/" + e.Process; t.made[key] {
+		s.One, s.Tone, s.Fold = t.words.Say("story.process-again", args...), Good, "started again "+e.Host
+	} else {
+		note(t.made, key)
+	}
+	return s
+}
+
+func (t *Teller) processStopped(e event.ProcessStopped, w *world.World) Sentence {
+	args := []any{"process", e.Process, "host", e.Host, "reason", e.Reason, "message", e.Message}
+	s := Sentence{Who: "machine", Weight: Notable, Tone: Bad, TouchesStore: e.Process == "etcd", One: t.words.Say("story.process-stopped", args...)}
 	switch e.Reason {
 	case "machine down":
 		s.Weight, s.Fold, s.Tone = Hidden, "stopped "+e.Host, Quiet
@@ -245,14 +292,23 @@ func (t *Teller) processStopped(e event.ProcessStopped) Sentence {
 		s.Tone = Warn
 	case "crashed", "killed", "exited":
 		s.Weight = Headline
-		if e.Message != "" {
-			s.One = t.words.Say("story.process-died", "process", e.Process, "host", e.Host, "reason", e.Reason, "message", e.Message)
+		switch {
+		case e.Message != "":
+			s.One = t.words.Say("story.process-died", args...)
+		case e.Reason == "killed" && w != nil && byUser(w, e.Host, e.Process):
+			s.One = t.words.Say("story.process-killed-by-you", args...)
 		}
 		if e.Reason == "exited" {
 			s.Weight = Notable
 		}
 	}
 	return s
+}
+
+// byUser reports whether the last that happened to a process was the user's doing.
+func byUser(w *world.World, host, process string) bool {
+	p, ok := w.Process(host, process)
+	return ok && p.By == event.You
 }
 
 // Leases of components by the name of the component.
@@ -273,7 +329,7 @@ func (t *Teller) attempt(e event.SchedulingAttempt) Sentence {
 			Fold: "bound " + owner, Many: t.many("story.bound-many", "owner", owner)}
 	}
 	return Sentence{Who: "scheduler", Weight: Notable, Tone: Warn, One: t.words.Say("story.unschedulable", "pod", e.Pod.Name, "message", e.Message),
-		Fold: "fits-nowhere " + e.Message, Many: t.many("story.unschedulable-many", "message", e.Message)}
+		Fold: "fits-nowhere " + template(e.Pod.Name), Many: t.many("story.unschedulable-many", "owner", template(e.Pod.Name), "message", e.Message)}
 }
 
 func (t *Teller) judged(e event.NodeJudged) Sentence {
@@ -281,6 +337,9 @@ func (t *Teller) judged(e event.NodeJudged) Sentence {
 	case "True":
 		return Sentence{Who: "node-lifecycle", Weight: Headline, Tone: Good, One: t.words.Say("story.node-ready", "node", e.Node)}
 	case "Unknown":
+		if e.SilentFor < time.Second { // found so by a controller that took over just now: no news
+			return Sentence{Who: "node-lifecycle", Weight: Routine, Tone: Warn, One: t.words.Say("story.node-still-unknown", "node", e.Node), Fold: "still unknown " + e.Node}
+		}
 		return Sentence{Who: "node-lifecycle", Weight: Headline, Tone: Bad, Mark: Trouble, MarkWord: e.Node, One: t.words.Say("story.node-unknown", "node", e.Node, "silent", e.SilentFor)}
 	}
 	return Sentence{Who: "node-lifecycle", Weight: Headline, Tone: Bad, Mark: Trouble, MarkWord: e.Node, One: t.words.Say("story.node-notready", "node", e.Node)}
@@ -294,6 +353,12 @@ func (t *Teller) reconciled(e event.Reconciled) Sentence {
 
 // controller is the short name: "deployment" for "deployment-controller".
 func controller(name string) string {
+	switch name {
+	case "garbagecollector":
+		return "garbage-collector"
+	case "pod-garbage-collector":
+		return "pod-gc"
+	}
 	return strings.TrimSuffix(strings.ReplaceAll(name, "_", "-"), "-controller")
 }
 
@@ -308,10 +373,44 @@ func (t *Teller) decided(e event.Reconciled) Sentence {
 	if e.Decision == "" {
 		return Sentence{Who: e.Controller, Tone: Quiet, One: t.words.Say("story.reconciled", "key", e.Key)}
 	}
-	if strings.HasPrefix(e.Decision, "report ") { // counting pods into a status: true, and nobody's story
-		return Sentence{Who: e.Controller, Tone: Quiet, One: t.words.Say("story.decided", "key", e.Key, "decision", e.Decision)}
+	s := Sentence{Who: e.Controller, Weight: Routine, Tone: Plain, One: t.words.Say("story.decided", "key", e.Key, "decision", e.Decision),
+		Fold: "decided " + e.Controller + strings.ReplaceAll(e.Decision, e.Key, "")}
+	verb := firstWord(e.Decision)
+	_, short, _ := strings.Cut(e.Key, "/")
+	switch {
+	case verb == "report": // counting pods into a status: true, and nobody's story
+		s.Weight, s.Tone = Hidden, Quiet
+	case strings.HasSuffix(verb, "taint") && strings.Contains(e.Decision, ":NoSchedule"): // said of the node already, by its Ready
+		s.Weight, s.Tone = Hidden, Quiet
+	case verb == "taint" && strings.Contains(e.Decision, ":NoExecute"):
+		s.One, s.Tone = t.words.Say("story.tainted", "node", e.Key, "taint", taint(e.Decision)), Warn
+		s.Many = t.many("story.tainted-many", "node", e.Key, "taint", taint(e.Decision))
+	case verb == "untaint":
+		s.One, s.Tone = t.words.Say("story.untainted", "node", e.Key, "taint", taint(e.Decision)), Good
+		s.Many = t.many("story.untainted-many", "node", e.Key, "taint", taint(e.Decision))
+	case e.Controller == "garbagecollector": // its key is a kind, a name and a UID; the decision names the object
+		s.One, s.Fold, s.Many = t.words.Say("story.decision", "decision", e.Decision), "collected", t.many("story.collected", "decision", e.Decision)
+	case e.Controller == "replicaset":
+		s.One = t.words.Say("story.decision", "decision", e.Decision)
+		s.Fold = "decided " + e.Key + " " + verb
+		note(t.filling, e.Key)
+	case e.Controller == "deployment":
+		if strings.Contains(e.Decision, short) { // it names what it is about
+			s.One = t.words.Say("story.decision", "decision", e.Decision)
+		}
+		words := strings.Fields(e.Decision)
+		s.Fold = "decided " + e.Key + " " + strings.Join(words[:min(len(words), 2)], " ")
 	}
-	return Sentence{Who: e.Controller, Weight: Routine, Tone: Plain, One: t.words.Say("story.decided", "key", e.Key, "decision", e.Decision), Fold: "decided " + e.Controller + strings.ReplaceAll(e.Decision, e.Key, "")}
+	return s
+}
+
+// taint is the taint that a decision of the node lifecycle controller names, without the domain that all of them share.
+func taint(decision string) string {
+	words := strings.Fields(decision)
+	if len(words) < 2 {
+		return decision
+	}
+	return strings.TrimPrefix(strings.TrimRight(words[1], ";,"), "node.kubernetes.io/")
 }
 
 func (t *Teller) request(e event.RequestDone) Sentence {
@@ -333,7 +432,7 @@ func (t *Teller) container(e event.ContainerChanged) (s Sentence) {
 	owner := template(e.Pod.Name)
 	if e.Pod.Namespace == "kube-system" && strings.HasSuffix(e.Pod.Name, "-"+e.Node) { // a part of the control plane: its program tells of start and end
 		defer func() {
-			if e.State == event.ContainerExited || e.State == event.ContainerRunning && e.Restarts == 0 {
+			if e.State == event.ContainerExited || e.State == event.ContainerRunning {
 				s.Weight = Hidden
 			}
 		}()
@@ -351,8 +450,14 @@ func (t *Teller) container(e event.ContainerChanged) (s Sentence) {
 		s.Fold, s.Many = "running "+owner, t.many("story.running-many", "owner", owner)
 	case event.ContainerStopping:
 		s.One = t.words.Say("story.stopping", args...)
+		note(t.ending, e.Pod.Namespace+"/"+e.Pod.Name+" "+e.Container)
 	case event.ContainerExited:
 		s.One, s.Weight = t.words.Say("story.exited", args...), Routine
+		if key := e.Pod.Namespace + "/" + e.Pod.Name + " " + e.Container; t.ending[key] { // as it was told to
+			delete(t.ending, key)
+			s.Weight = Hidden
+			return s
+		}
 		s.Fold, s.Many = "exited "+owner, t.many("story.exited-many", "owner", owner)
 		if e.ExitCode != 0 && e.ExitCode != 137 && e.ExitCode != 143 {
 			s.Weight, s.Tone = Notable, Bad

@@ -18,17 +18,6 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
-func TestTheEnvironmentChoosesTheDepth(t *testing.T) {
-	for want, getenv := range map[Depth]func(string) string{
-		Mono: env("TERM", "xterm-256color", "NO_COLOR", "1", "COLORTERM", "truecolor"), TrueColour: env("TERM", "xterm", "COLORTERM", "truecolor"),
-		Colours256: env("TERM", "tmux-256color"), Colours16: env("TERM", "xterm"),
-	} {
-		if got := FromEnv(getenv); got != want {
-			t.Errorf("depth %d, want %d", got, want)
-		}
-	}
-}
-
 func TestWithoutColourThereAreNoColourCodes(t *testing.T) {
 	th := New(Dark, Mono)
 	for role := range roleCount {
@@ -45,7 +34,7 @@ func TestWithoutColourThereAreNoColourCodes(t *testing.T) {
 }
 
 func TestEveryPaletteTellsItsRolesApart(t *testing.T) {
-	for _, p := range Palettes() {
+	for _, p := range []Palette{Dark, Light, Contrast, Safe} {
 		for _, d := range []Depth{Colours16, Colours256, TrueColour} {
 			th := New(p, d)
 			for _, pair := range [][2]grid.Style{{OK, Failing}, {OK, Waiting}, {Failing, Unknown}, {Failing, Waiting}, {Fault, Failing}, {Dim, Text}, {Leader, OK}, {Accent, Text}} {
@@ -54,5 +43,37 @@ func TestEveryPaletteTellsItsRolesApart(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestMonoHasNoColourAtAnyDepth(t *testing.T) {
+	for _, d := range []Depth{Mono, Colours16, Colours256, TrueColour} {
+		th := New(plain, d)
+		for role := range roleCount {
+			if s := th.Seq(role); s != "" && s != "\x1b[1m" && s != "\x1b[2m" {
+				t.Errorf("%s at %s is drawn %q", roleNames[role], d, s)
+			}
+		}
+	}
+}
+
+func TestAPaletteIsFoundByItsName(t *testing.T) {
+	for _, name := range []string{"", "dark", "Light", "contrast", "safe", "mono"} {
+		if _, err := Named(name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if _, err := Named("neon"); err == nil || !strings.Contains(err.Error(), "dark, light, contrast, safe, mono") {
+		t.Errorf("an unknown theme is answered %v", err)
+	}
+}
+
+func TestEveryRoleHasAName(t *testing.T) {
+	seen := map[string]bool{}
+	for i, n := range Roles() {
+		if n == "" || seen[n] {
+			t.Errorf("role %d is called %q", i, n)
+		}
+		seen[n] = true
 	}
 }

@@ -39,6 +39,8 @@ type Frame struct {
 	WhyPause string
 	// Slow is how many times slower than wall time records are played again; 0: they are not.
 	Slow float64
+	// RecordedWall is the wall time of the records that are played again slowly; zero while none are.
+	RecordedWall time.Time
 	// W and H are the cells the view owns.
 	W, H int
 	// Live: the newest record is shown and commands are taken. Recording: there is no cluster. Neither: a running cluster is looked at in its past.
@@ -50,6 +52,8 @@ type Frame struct {
 	Motion *motion.Lanes
 	Wall   time.Time
 	Still  bool
+	// NoHint: the user wants no opening hint.
+	NoHint bool
 	// Location in which clocks are shown.
 	Location *time.Location
 	// Selected is the thing that keys act on, as the view in front has it.

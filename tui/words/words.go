@@ -1,6 +1,7 @@
 // Package words is the catalogue: every word the screen says of itself, by key, in one folder per language and one file per part of the screen.
 //
-// A line of the file is "key = text". Text holds places {name} and choices by number {n|pod|pods}. Arguments that are text pass tui/sanitize here, so nothing from the
+// A line of the file is "key = text". Text holds places {name}, choices by number {n|pod|pods}, and keys to press {@power|K}: the action, and the key it has unless
+// the user gave it another. Arguments that are text pass tui/sanitize here, so nothing from the
 // cluster reaches the screen unchecked through a sentence. Words of Kubernetes (Ready, Pending, kubelet) are not translated.
 //
 // Imports of ours: tui/sanitize. Goroutines: a Catalogue is immutable. Time: spans of simulated time, as Span writes them.
@@ -12,6 +13,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"example.com/kubeviz/tui/sanitize"
@@ -25,9 +27,10 @@ type Catalogue struct {
 	texts    map[string][]segment
 	plural   func(n int) int
 	fallback *Catalogue // nil: none
+	keys     map[string]string
 }
 
-// segment is plain text, a place, or a choice by number.
+// segment is plain text, a place, a choice by number, or (name "@…") the key of an action with its default.
 type segment struct {
 	text    string
 	name    string
@@ -38,19 +41,37 @@ type segment struct {
 func Languages() []string { return []string{"en", "ru"} }
 
 // English is the first language.
-func English() *Catalogue { return embedded("en") }
+func English() *Catalogue { return english() }
+
+// The catalogues are read once.
+var (
+	english = sync.OnceValue(func() *Catalogue { return embedded("en") })
+	russian = sync.OnceValue(func() *Catalogue {
+		c := embedded("ru")
+		c.fallback = english()
+		return c
+	})
+)
 
 // Language is the catalogue of a language by its two letters. What it does not have is said in English.
 func Language(code string) (*Catalogue, error) {
 	switch code {
 	case "en":
-		return English(), nil
+		return english(), nil
 	case "ru":
-		c := embedded("ru")
-		c.fallback = English()
-		return c, nil
+		return russian(), nil
 	}
 	return nil, fmt.Errorf("no language is called %q; there are %s", code, strings.Join(Languages(), ", "))
+}
+
+// WithKeys is the catalogue with other keys in its sentences: label by the name of the action. Actions that are not in labels keep the key the text gives.
+func (c *Catalogue) WithKeys(labels map[string]string) *Catalogue {
+	if c == nil {
+		return nil
+	}
+	n := *c
+	n.keys, n.fallback = labels, c.fallback.WithKeys(labels)
+	return &n
 }
 
 func embedded(code string) *Catalogue {
@@ -135,8 +156,8 @@ func segments(text string) ([]segment, error) {
 			return nil, fmt.Errorf("a brace is not closed")
 		}
 		parts := strings.Split(text[open+1:open+end], "|")
-		if parts[0] == "" || len(parts) == 2 {
-			return nil, fmt.Errorf("{%s} is neither a name nor a choice", strings.Join(parts, "|"))
+		if key := strings.HasPrefix(parts[0], "@"); parts[0] == "" || key != (len(parts) == 2) {
+			return nil, fmt.Errorf("{%s} is neither a name nor a choice nor a key", strings.Join(parts, "|"))
 		}
 		out = append(out, segment{name: parts[0], choices: parts[1:]})
 		text = text[open+end+1:]
@@ -165,6 +186,14 @@ func (c *Catalogue) Say(key string, args ...any) string {
 			b.WriteString(s.text)
 			continue
 		}
+		if action, ok := strings.CutPrefix(s.name, "@"); ok {
+			label, other := c.keys[action]
+			if !other {
+				label = s.choices[0]
+			}
+			b.WriteString(label)
+			continue
+		}
 		v, ok := lookup(args, s.name)
 		switch {
 		case !ok:
@@ -177,6 +206,19 @@ func (c *Catalogue) Say(key string, args ...any) string {
 		}
 	}
 	return b.String()
+}
+
+// KeysNamed lists the actions whose keys the texts name, with the key that stands there: for a test against the table of keys.
+func (c *Catalogue) KeysNamed() map[string]string {
+	out := map[string]string{}
+	for _, segs := range c.texts {
+		for _, s := range segs {
+			if action, ok := strings.CutPrefix(s.name, "@"); ok {
+				out[action] = s.choices[0]
+			}
+		}
+	}
+	return out
 }
 
 // Has reports whether the key exists.

@@ -164,7 +164,7 @@ func (c *Controller) Reconcile(ps *reconcile.Pass, key kubeapi.Key) (reconcile.R
 	if err := s.run(); err != nil {
 		return reconcile.Done, fmt.Errorf("sync deployment %s: %w", key, err)
 	}
-	return reconcile.Result{After: s.again}, nil
+	return reconcile.Result{After: s.again, Why: "its progress deadline passes then"}, nil
 }
 
 func (s *sync) run() error {

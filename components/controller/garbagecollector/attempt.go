@@ -55,7 +55,7 @@ func (c *Controller) attempt(ps *reconcile.Pass, key kubeapi.Key) (reconcile.Res
 		}
 	}
 	if n.virtual {
-		return reconcile.Result{After: unseenRetry}, nil // it may be gone again before an informer shows it, and would then stay in the graph for ever
+		return reconcile.Result{After: unseenRetry, Why: "known from its dependents only: asked for again"}, nil // it may be gone again before an informer shows it, and would then stay in the graph for ever
 	}
 	return reconcile.Done, nil
 }
@@ -190,7 +190,7 @@ func (c *Controller) notThere(ps *reconcile.Pass, id identity) {
 	c.absent.add(id)
 	c.enqueue(w, ps.Proc.Cause)
 	if again != nil {
-		c.deleting.Queue().AddRateLimited(keyOf(again), ps.Proc.Cause)
+		c.deleting.Queue().AddRateLimited(keyOf(again), ps.Proc.Cause, "an owner of that name is not what its dependents mean: looked at again")
 	}
 }
 

@@ -51,11 +51,13 @@ type Controller struct {
 	nodes *reconcile.Controller // NoSchedule taints, by node
 	pods  *reconcile.Controller // arriving pods, by pod
 
-	known   map[string]*tracked  // by node name
-	changes map[string]event.Seq // last change of each node that the informer saw
-	zones   map[string]ZoneState
-	taints  map[string]*taintQueue // by zone
-	tick    sim.Cond               // a taint queue changed
+	known             map[string]*tracked  // by node name
+	changes           map[string]event.Seq // last change of each node that the informer saw
+	zones             map[string]ZoneState
+	taints            map[string]*taintQueue // by zone
+	tick              sim.Cond               // a taint queue changed
+	report            *kubeapi.QueueReporter // of the taint queues
+	tainted, retained int64                  // by the taint queues: served, put back
 
 	// staleLease is a lease whose live version the informer has not seen yet: until then no silence is believed.
 	staleLease kubeapi.Key
@@ -78,6 +80,7 @@ func New(pr *kubeapi.Process, in *informers.Informers) *Controller {
 	c := &Controller{proc: pr, in: in, known: map[string]*tracked{}, changes: map[string]event.Seq{},
 		zones: map[string]ZoneState{}, taints: map[string]*taintQueue{}}
 	c.events = record.New(pr, "node-controller")
+	c.report = kubeapi.NewQueueReporter(pr, c.taintState)
 	c.nodes = reconcile.New(pr, queueName, reconcile.Func(c.reconcileNode))
 	c.pods = reconcile.New(pr, queueName+"_pods", reconcile.Func(c.reconcilePod))
 	in.Nodes.Handle(c.nodeChanged)
@@ -89,6 +92,7 @@ func New(pr *kubeapi.Process, in *informers.Informers) *Controller {
 func (c *Controller) Start() {
 	c.nodes.Start(workers)
 	c.pods.Start(podWorkers)
+	c.report.Changed()
 	c.proc.Go("node monitor", c.monitor)
 	c.proc.Go("node tainter", c.tainter)
 }

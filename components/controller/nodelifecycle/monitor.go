@@ -282,6 +282,7 @@ func (c *Controller) enter(p *sim.Proc, nodes []*corev1.Node, t transition) {
 	}
 	if len(t.rates) > 0 {
 		c.tick.Broadcast()
+		c.report.Changed()
 	}
 	c.zones = t.after
 }

@@ -35,6 +35,7 @@ func (c *Controller) retaint(p *sim.Proc, node *corev1.Node, l *look) {
 	}
 	if c.taints[l.zone].add(node.Name, !hasTaint(node.Spec.Taints, add), p.Now(), l.t.judgement) {
 		c.tick.Broadcast()
+		c.report.Changed()
 	}
 }
 
@@ -55,6 +56,7 @@ func (c *Controller) reachable(p *sim.Proc, node *corev1.Node) {
 	}
 	if q := c.taints[topology.GetZoneKey(node)]; q != nil {
 		q.remove(node.Name)
+		c.report.Changed()
 	}
 }
 
@@ -129,6 +131,8 @@ func (c *Controller) serve(p *sim.Proc, zone string, q *taintQueue) {
 		}
 		p.Cause = r.cause
 		q.pop()
+		c.tainted++
+		c.report.Changed()
 		node, ok := c.in.Nodes.Get(kubeapi.Key(r.node))
 		if !ok {
 			continue
@@ -136,7 +140,7 @@ func (c *Controller) serve(p *sim.Proc, zone string, q *taintQueue) {
 		add, remove, due := execution(readiness(node))
 		if !due {
 			if readiness(node) == "" {
-				q.again(r, p.Now().Add(taintRetry))
+				c.taintAgain(q, r, p.Now())
 			}
 			continue // ready again
 		}
@@ -144,7 +148,60 @@ func (c *Controller) serve(p *sim.Proc, zone string, q *taintQueue) {
 		c.decide(p, r.node, p.Now().Sub(r.since), fmt.Sprintf("%s; its zone is %s: at most %g nodes a second", describe(adds, nil), c.zones[zone], q.rate))
 		if err := c.swapTaints(p, r.node, adds, removes); err != nil {
 			c.failed(p, r.node, err)
-			q.again(r, p.Now().Add(taintRetry))
+			c.taintAgain(q, r, p.Now())
 		}
 	}
+}
+
+// taintAgain puts a node back whose taint could not be written or is not to be decided yet.
+func (c *Controller) taintAgain(q *taintQueue, r *taintRequest, now time.Time) {
+	q.again(r, now.Add(taintRetry))
+	c.retained++
+	c.report.Changed()
+}
+
+// taintQueueName is what the zones' queues are called together; in k/k each is a RateLimitedTimedQueue of zoneNoExecuteTainter.
+const taintQueueName = "zone_noexec_tainter"
+
+// taintState is the zones' queues as one: each node is delayed until its zone has a token for it.
+func (c *Controller) taintState() (event.QueueChanged, bool) {
+	s := event.QueueChanged{Queue: taintQueueName, Done: c.tainted, Retried: c.retained}
+	var items []event.QueueItem
+	for _, zone := range c.zoneNames() {
+		q := c.taints[zone]
+		s.Added += q.added
+		n := 0
+		for _, r := range q.waiting {
+			if r == nil || r.gone || r.done {
+				continue
+			}
+			if n++; n > event.QueueItemsMax {
+				continue
+			}
+			item := event.QueueItem{Key: r.node, State: event.ItemDelayed, Since: r.since, Cause: r.cause, Why: fmt.Sprintf("its zone is %s: %g nodes a second", c.zones[zone], q.rate),
+				Moves: "the node is Ready again"}
+			if at, ok := q.nextToken(); ok {
+				if at.Before(r.due()) {
+					at = r.due()
+				}
+				item.Due = at.Add(time.Duration(float64(n-1) * float64(time.Second) / q.rate))
+			}
+			items = append(items, item)
+		}
+		s.Delayed += n
+	}
+	slices.SortStableFunc(items, func(a, b event.QueueItem) int {
+		if a.Due.IsZero() != b.Due.IsZero() {
+			if a.Due.IsZero() {
+				return 1
+			}
+			return -1
+		}
+		return a.Due.Compare(b.Due)
+	})
+	if len(items) > 0 {
+		s.NextDue = items[0].Due
+		s.Items = items[:min(len(items), event.QueueItemsMax)]
+	}
+	return s, true
 }

@@ -12,6 +12,7 @@ type taintQueue struct {
 	known   map[string]*taintRequest // waiting or done, until removed
 	rate    float64                  // tokens a second; 0: never
 	spent   time.Time                // when the last token was taken; zero: the bucket is full
+	added   int64                    // requests taken in, ever
 }
 
 type taintRequest struct {
@@ -42,6 +43,7 @@ func (q *taintQueue) add(node string, lost bool, now time.Time, cause event.Seq)
 	}
 	r := &taintRequest{node: node, since: now, cause: cause}
 	q.known[node] = r
+	q.added++
 	q.waiting = append(q.waiting, r)
 	return true
 }

@@ -98,7 +98,7 @@ func (c *Controller) podModified(ch kubeapi.Change[*corev1.Pod]) {
 	}
 	c.Add(kubeapi.KeyOf(rs), ch.Cause)
 	if rs.Spec.MinReadySeconds > 0 && !ready(ch.Old) && ready(ch.New) {
-		c.AddAfter(kubeapi.KeyOf(rs), seconds(rs.Spec.MinReadySeconds)+time.Second, ch.Cause)
+		c.AddAfter(kubeapi.KeyOf(rs), seconds(rs.Spec.MinReadySeconds)+time.Second, ch.Cause, "pod "+ch.New.Name+" has been ready for minReadySeconds then")
 	}
 }
 
@@ -168,7 +168,7 @@ func (c *Controller) Reconcile(ps *reconcile.Pass, key kubeapi.Key) (reconcile.R
 		return reconcile.Done, manageErr
 	}
 	if updated.Spec.MinReadySeconds > 0 && updated.Status.ReadyReplicas != updated.Status.AvailableReplicas {
-		return reconcile.Result{After: nextAvailable(active, updated.Spec.MinReadySeconds, ps.Now())}, nil
+		return reconcile.Result{After: nextAvailable(active, updated.Spec.MinReadySeconds, ps.Now()), Why: "the next ready pod becomes available then (minReadySeconds)"}, nil
 	}
 	return reconcile.Done, nil
 }

@@ -12,8 +12,11 @@
 package tainteviction
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/tidwall/btree"
 	corev1 "k8s.io/api/core/v1"
 
 	"example.com/kubeviz/components/controller/informers"
@@ -34,13 +37,20 @@ type Controller struct {
 
 	tainted map[string][]corev1.Taint // NoExecute taints by node, as far as handled
 	plans   map[kubeapi.Key]*plan
+	waiting *btree.BTreeG[*plan] // those of plans that are still to come, by time
+	firing  btree.Map[kubeapi.Key, event.QueueItem]
+	report  *kubeapi.QueueReporter
+
+	planned, evicted int64
 	// Failed counts evictions given up after their tries; the pod stays until something changes.
 	Failed int
 }
 
 // New makes the controller and registers its handlers; informers are not running yet.
 func New(pr *kubeapi.Process, in *informers.Informers) *Controller {
-	c := &Controller{proc: pr, in: in, tainted: map[string][]corev1.Taint{}, plans: map[kubeapi.Key]*plan{}}
+	c := &Controller{proc: pr, in: in, tainted: map[string][]corev1.Taint{}, plans: map[kubeapi.Key]*plan{},
+		waiting: btree.NewBTreeGOptions(sooner, btree.Options{NoLocks: true})}
+	c.report = kubeapi.NewQueueReporter(pr, c.state)
 	c.events = record.New(pr, "taint-eviction-controller")
 	c.nodes = reconcile.New(pr, "noexec_taint_node", reconcile.Func(c.reconcileNode))
 	c.pods = reconcile.New(pr, "noexec_taint_pod", reconcile.Func(c.reconcilePod))
@@ -54,6 +64,7 @@ func New(pr *kubeapi.Process, in *informers.Informers) *Controller {
 func (c *Controller) Start() {
 	c.nodes.Start(1)
 	c.pods.Start(1)
+	c.report.Changed()
 }
 
 func (c *Controller) nodeChanged(ch kubeapi.Change[*corev1.Node]) {
@@ -147,12 +158,21 @@ func (c *Controller) consider(ps *reconcile.Pass, pod *corev1.Pod, taints []core
 	switch s := allowed(taints, pod.Spec.Tolerations); {
 	case s.untolerated:
 		c.cancel(ps.Proc, key)
-		c.arm(ps.Proc, pod, 0)
+		c.arm(ps.Proc, pod, 0, "does not tolerate "+names(taints))
 	case s.forever:
 		c.cancel(ps.Proc, key)
 	case c.plans[key] == nil:
-		c.arm(ps.Proc, pod, s.limit)
+		c.arm(ps.Proc, pod, s.limit, fmt.Sprintf("tolerates %s for %v", names(taints), s.limit))
 	default:
 		// The first plan stays, also when these taints would give the pod less time: Kubernetes compares the plans' beginnings only.
 	}
+}
+
+// names of taints, as people write them.
+func names(taints []corev1.Taint) string {
+	out := make([]string, len(taints))
+	for i := range taints {
+		out[i] = taints[i].ToString()
+	}
+	return strings.Join(out, ", ")
 }

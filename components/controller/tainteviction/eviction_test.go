@@ -185,3 +185,35 @@ func taintAs(p *sim.Proc, client *kubeapi.Client, t corev1.Taint) error {
 	_, err = kubeapi.PatchFrom(p, client, "", node, next)
 	return err
 }
+
+func TestPlansAreAQueueWithDueTimesAndReasons(t *testing.T) {
+	c, _ := begin(t)
+	c.Create(apitest.Pod("late", on(tolerate("maintenance", 300))))
+	c.Create(apitest.Pod("soon", on(tolerate("maintenance", 60))))
+	last := func() (q event.QueueChanged, at time.Time) {
+		for _, r := range c.Records() {
+			if e, ok := r.Event.(event.QueueChanged); ok && e.Queue == queueName {
+				q, at = e, r.At
+			}
+		}
+		return q, at
+	}
+	taint(c, maintenance)
+	c.Run(2 * time.Second)
+	q, at := last()
+	if q.Delayed != 2 || len(q.Items) != 2 || q.Items[0].Key != "default/soon" || q.Items[1].Key != "default/late" || q.Items[0].Why != "tolerates maintenance:NoExecute for 1m0s" {
+		t.Fatalf("%+v", q)
+	}
+	if left := q.NextDue.Sub(at).Round(time.Second); left != time.Minute || !q.Items[0].Due.Equal(q.NextDue) || q.Items[0].Cause == 0 {
+		t.Errorf("next due in %v: %+v", left, q.Items[0])
+	}
+	c.Run(2 * time.Minute)
+	if q, _ = last(); q.Delayed != 1 || q.InWork != 0 || q.Done != 1 || q.Items[0].Key != "default/late" {
+		t.Errorf("after one was evicted: %+v", q)
+	}
+	taint(c)
+	c.Run(2 * time.Second)
+	if q, _ = last(); q.Delayed != 0 || len(q.Items) != 0 || !q.NextDue.IsZero() {
+		t.Errorf("after the taint was taken off: %+v", q)
+	}
+}

@@ -24,24 +24,37 @@ const (
 type plan struct {
 	pod   *corev1.Pod
 	timer *clock.Timer // nil once fired
+	since time.Time
+	due   time.Time
+	why   string
 	// cause is the EvictionPlanned record, which itself follows from the change that brought the taint.
 	cause event.Seq
 }
 
-// arm plans the eviction of pod after d. Nothing happens for a pod that has a plan.
-func (c *Controller) arm(p *sim.Proc, pod *corev1.Pod, d time.Duration) {
+func sooner(a, b *plan) bool {
+	if !a.due.Equal(b.due) {
+		return a.due.Before(b.due)
+	}
+	return kubeapi.KeyOf(a.pod) < kubeapi.KeyOf(b.pod)
+}
+
+// arm plans the eviction of pod after d, for a reason that is told to people. Nothing happens for a pod that has a plan.
+func (c *Controller) arm(p *sim.Proc, pod *corev1.Pod, d time.Duration, why string) {
 	key := kubeapi.KeyOf(pod)
 	if c.plans[key] != nil {
 		return
 	}
 	due := p.Now().Add(d)
-	pl := &plan{pod: pod}
+	pl := &plan{pod: pod, since: p.Now(), due: due, why: why}
 	pl.cause = c.proc.Emit(p, event.EvictionPlanned{Pod: kinds.RefOf(pod), Node: pod.Spec.NodeName, Due: due})
 	c.plans[key] = pl
+	c.planned++
 	if d == 0 {
 		c.fire(key, pl)
 		return
 	}
+	c.waiting.Set(pl)
+	c.report.Changed()
 	pl.timer = c.proc.Loop.At(due, func() {
 		if !c.proc.Group.Dead() {
 			c.fire(key, pl)
@@ -56,6 +69,8 @@ func (c *Controller) cancel(p *sim.Proc, key kubeapi.Key) {
 		return
 	}
 	delete(c.plans, key)
+	c.waiting.Delete(pl)
+	c.report.Changed()
 	if !pl.timer.Stop() {
 		return
 	}
@@ -73,8 +88,19 @@ func (c *Controller) tell(p *sim.Proc, pod *corev1.Pod, format string, key kubea
 // fire carries a plan out in a process of its own, which follows from the plan.
 func (c *Controller) fire(key kubeapi.Key, pl *plan) {
 	pl.timer = nil
+	c.waiting.Delete(pl)
+	c.firing.Set(key, event.QueueItem{Key: string(key), State: event.ItemInWork, Since: c.proc.Loop.Now(), Why: pl.why, Cause: pl.cause})
+	c.report.Changed()
 	c.proc.Go("evict "+string(key), func(p *sim.Proc) {
 		p.Cause = pl.cause
+		defer func() {
+			if p.Killed() {
+				return
+			}
+			c.firing.Delete(key)
+			c.evicted++
+			c.report.Changed()
+		}()
 		c.tell(p, pl.pod, "Marking for deletion Pod %s", key)
 		var err error
 		for try := range evictTries {
@@ -91,6 +117,28 @@ func (c *Controller) fire(key kubeapi.Key, pl *plan) {
 			delete(c.plans, key)
 		}
 	})
+}
+
+// queueName is what the plans are called as a queue; in k/k it is the TimedWorkerQueue of the controller.
+const queueName = "taint_eviction_timed"
+
+// state is the plans as a queue: delayed until they are due, in work while the pod is being deleted.
+func (c *Controller) state() (event.QueueChanged, bool) {
+	s := event.QueueChanged{Queue: queueName, InWork: c.firing.Len(), Delayed: c.waiting.Len(), Added: c.planned, Done: c.evicted}
+	c.firing.Scan(func(_ kubeapi.Key, item event.QueueItem) bool {
+		s.Items = append(s.Items, item)
+		return len(s.Items) < event.QueueItemsMax
+	})
+	n := 0
+	c.waiting.Scan(func(pl *plan) bool {
+		if n++; n == 1 {
+			s.NextDue = pl.due
+		}
+		s.Items = append(s.Items, event.QueueItem{Key: string(kubeapi.KeyOf(pl.pod)), State: event.ItemDelayed, Since: pl.since, Due: pl.due, Why: kubeapi.QueueWhy(pl.why),
+			Moves: "the taint goes, or the pod does", Cause: pl.cause})
+		return n < event.QueueItemsMax
+	})
+	return s, true
 }
 
 // evict says why in the pod's status and deletes it with its own grace period.

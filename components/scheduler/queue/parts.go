@@ -6,14 +6,19 @@ import (
 
 	"github.com/tidwall/btree"
 
+	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/components/scheduler/plugins"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
 )
 
 // put places an item in a part, tells of it and wakes whoever pops.
 func (q *Queue) put(it *Item, to part, why string, cause event.Seq) {
-	it.until = it.backoffEnd()
+	it.until, it.moved, it.why = it.backoffEnd(), q.opts.Now(), why
 	q.insert(it, to)
+	if to == active {
+		q.added++
+	}
 	fact := event.PodQueued{Queue: names[to], Why: why}
 	if to == backoff || to == failed {
 		fact.Until = it.until
@@ -43,6 +48,7 @@ func (q *Queue) insert(it *Item, to part) {
 	switch to {
 	case active:
 		q.active.Set(it)
+		q.entered.Set(it)
 	case backoff:
 		q.backoff.Set(it)
 	case failed:
@@ -65,6 +71,7 @@ func (q *Queue) take(it *Item) {
 	switch it.part {
 	case active:
 		q.active.Delete(it)
+		q.entered.Delete(it)
 	case backoff:
 		q.backoff.Delete(it)
 	case failed:
@@ -89,17 +96,52 @@ func (q *Queue) changed() {
 // Waiting counts active pods.
 func (q *Queue) Waiting() int { return q.active.Len() }
 
-// State is the queue as a fact; inWork counts pods that are being bound.
-func (q *Queue) State(inWork int) event.QueueChanged {
+// State is the queue as a fact. inWork counts pods that are being bound; items are the oldest of them.
+func (q *Queue) State(inWork int, items []event.QueueItem) event.QueueChanged {
 	b, u := q.backoff.Len()+q.failed.Len(), q.parked.Len()
 	s := event.QueueChanged{Queue: "scheduler", Waiting: q.active.Len(), InWork: inWork, Delayed: b + u,
-		Parts: map[string]int{Active: q.active.Len(), Backoff: b, Unschedulable: u}}
+		Parts: map[string]int{Active: q.active.Len(), Backoff: b, Unschedulable: u}, Added: q.added, Done: q.tried, Retried: q.returned, Failing: b + u}
+	if it, ok := q.entered.Min(); ok {
+		s.Oldest = it.moved
+	}
+	first(q.active, func(it *Item) { s.Items = append(s.Items, it.fact(event.ItemActive)) })
+	s.Items = append(s.Items, items...)
+	var waits []*Item
 	for _, t := range []*btree.BTreeG[*Item]{q.backoff, q.failed} {
 		if it, ok := t.Min(); ok && (s.NextDue.IsZero() || it.until.Before(s.NextDue)) {
 			s.NextDue = it.until
 		}
+		first(t, func(it *Item) { waits = append(waits, it) })
 	}
+	slices.SortStableFunc(waits, func(a, b *Item) int { return a.until.Compare(b.until) })
+	for _, it := range waits[:min(len(waits), event.QueueItemsMax)] {
+		f := it.fact(event.ItemBackoff)
+		f.Due = it.until
+		s.Items = append(s.Items, f)
+	}
+	first(q.parked, func(it *Item) {
+		f := it.fact(event.ItemUnschedulable)
+		f.Moves = plugins.Moves(it.refusers)
+		if !q.opts.Plugins.Gates.Gated(it.Info.Pod) {
+			f.Due = it.Since.Add(StaleAfter)
+		}
+		s.Items = append(s.Items, f)
+	})
 	return s
+}
+
+// first visits the first few items of a part.
+func first(t *btree.BTreeG[*Item], visit func(*Item)) {
+	n := 0
+	t.Scan(func(it *Item) bool {
+		visit(it)
+		n++
+		return n < event.QueueItemsMax
+	})
+}
+
+func (it *Item) fact(state event.ItemState) event.QueueItem {
+	return event.QueueItem{Key: string(it.Info.Key), State: state, Since: it.moved, Why: kubeapi.QueueWhy(it.why), Retries: it.Attempts, Cause: it.Cause}
 }
 
 func contains(list []string, name string) bool { return slices.Contains(list, name) }

@@ -64,6 +64,8 @@ type Item struct {
 	refusers []string
 	part     part
 	until    time.Time
+	moved    time.Time // into part
+	why      string    // it is there
 }
 
 // backoffEnd is when the pod may be tried again: 1 s after the first failure, doubling up to 10 s.
@@ -95,6 +97,7 @@ type Queue struct {
 	opts     Options
 	items    map[kubeapi.Key]*Item
 	active   *btree.BTreeG[*Item]
+	entered  *btree.BTreeG[*Item] // active, by when they came there
 	backoff  *btree.BTreeG[*Item]
 	failed   *btree.BTreeG[*Item]
 	parked   *btree.BTreeG[*Item] // unschedulable, by entry
@@ -103,6 +106,9 @@ type Queue struct {
 	seq      uint64
 	sort     plugins.PrioritySort
 	onChange func()
+	onTake   func(waited time.Duration)
+
+	added, tried, returned int64
 }
 
 // New makes an empty queue.
@@ -125,6 +131,12 @@ func New(o Options) *Queue {
 		return inOrder(a, b)
 	}
 	q.active = btree.NewBTreeGOptions(inOrder, bare)
+	q.entered = btree.NewBTreeGOptions(func(a, b *Item) bool {
+		if !a.moved.Equal(b.moved) {
+			return a.moved.Before(b.moved)
+		}
+		return a.seq < b.seq
+	}, bare)
 	q.backoff = btree.NewBTreeGOptions(byEnd, bare)
 	q.failed = btree.NewBTreeGOptions(byEnd, bare)
 	q.parked = btree.NewBTreeGOptions(byEntry, bare)
@@ -135,6 +147,9 @@ func byEntry(a, b *Item) bool { return a.seq < b.seq }
 
 // OnChange is called after each change of the queue, to tell what it looks like now.
 func (q *Queue) OnChange(fn func()) { q.onChange = fn }
+
+// OnTake is called with how long a pod that is popped was active or backed off.
+func (q *Queue) OnTake(fn func(waited time.Duration)) { q.onTake = fn }
 
 // Add takes in a pod that has no node yet, or its new version.
 func (q *Queue) Add(pod *corev1.Pod, cause event.Seq) {
@@ -235,6 +250,10 @@ func (q *Queue) pop() *Item {
 	q.take(it)
 	delete(q.items, it.Info.Key)
 	it.Attempts++
+	q.tried++
+	if q.onTake != nil {
+		q.onTake(q.opts.Now().Sub(it.moved))
+	}
 	q.changed()
 	return it
 }
@@ -275,7 +294,10 @@ func (q *Queue) Failed(it *Item, cause event.Seq) {
 	q.put(it, failed, "the attempt failed", cause)
 }
 
-func (q *Queue) back(it *Item) { q.items[it.Info.Key] = it }
+func (q *Queue) back(it *Item) {
+	q.returned++
+	q.items[it.Info.Key] = it
+}
 
 // Move wakes the pods for which the change matters to a plugin that refused them.
 func (q *Queue) Move(ch *framework.Change, cause event.Seq) {

@@ -199,7 +199,7 @@ func TestAStatusPatchOfItsOwnWakesNobody(t *testing.T) {
 		patched := pod.DeepCopy()
 		patched.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}}
 		b.q.Add(patched, 3)
-		if s := b.q.State(0); s.Parts[Unschedulable] != 1 || s.Waiting != 0 {
+		if s := b.q.State(0, nil); s.Parts[Unschedulable] != 1 || s.Waiting != 0 {
 			t.Errorf("%+v", s)
 		}
 		if it, _ := b.q.Get("default/p"); it.Info.Pod != patched {
@@ -218,13 +218,13 @@ func TestDeletedPodsLeaveEveryPart(t *testing.T) {
 		b.q.Refused(b.q.Pop(p), []string{"NodeResourcesFit"}, 1)
 		b.q.Move(&framework.Change{Kind: framework.PodGone, OldPod: fixture.Pod("q:")}, 2)
 		b.q.Failed(b.q.Pop(p), 1)
-		if s := b.q.State(3); s.Waiting != 1 || s.InWork != 3 || s.Parts[Backoff] != 2 || s.Parts[Unschedulable] != 1 || !s.NextDue.Equal(start.Add(time.Second)) {
+		if s := b.q.State(3, nil); s.Waiting != 1 || s.InWork != 3 || s.Parts[Backoff] != 2 || s.Parts[Unschedulable] != 1 || !s.NextDue.Equal(start.Add(time.Second)) {
 			t.Errorf("%+v", s)
 		}
 		for _, n := range []string{"a", "b", "c", "d"} {
 			b.q.Delete(framework.NewPodInfo(fixture.Pod(n+":")).Key, 1, "gone")
 		}
-		if s := b.q.State(0); s.Waiting+s.Delayed != 0 {
+		if s := b.q.State(0, nil); s.Waiting+s.Delayed != 0 {
 			t.Errorf("%+v", s)
 		}
 	})

@@ -42,6 +42,8 @@ type Story struct {
 	leader  string
 	given   event.Seq
 	uid     int
+	watches uint64
+	done    int64
 	queue   []event.Record
 	calm    bool
 }
@@ -145,7 +147,9 @@ func (s *Story) happen() {
 		s.put(event.On("apiserver", m), 0, event.RequestTally{Server: m, Total: 12, ByCode: map[int]int{200: 10, 201: 1, 409: 1}, Watches: 20})
 	case n < 90:
 		q := pick(s, []string{"deployment", "replicaset", "node"})
-		s.put(event.On("controller-manager", pick(s, s.masters)), 0, event.QueueChanged{Queue: q, Waiting: s.rng.IntN(5), InWork: s.rng.IntN(2)})
+		s.put(event.On("controller-manager", pick(s, s.masters)), 0, s.work(q, s.rng.IntN(5), s.rng.IntN(2)))
+	case n < 93:
+		s.raft(pick(s, s.masters))
 	case n < 95:
 		m := pick(s, s.masters)
 		s.put(event.On("etcd", m), 0, event.RaftProgress{Member: m, LastIndex: uint64(s.rev), CommitIndex: uint64(s.rev), Applied: uint64(s.rev), Revision: s.rev})
@@ -210,11 +214,56 @@ func (s *Story) power(h string) {
 	s.put(event.You, s.given, event.CommandDone{Text: "kill " + h})
 }
 
+// raft makes one of the things happen that happen to a member of the store.
+func (s *Story) raft(m string) {
+	at, by := uint64(s.rev), event.On("etcd", m)
+	other := pick(s, s.masters)
+	switch s.rng.IntN(8) {
+	case 0:
+		s.put(by, 0, event.RaftTiming{Heartbeat: time.Second})
+	case 1:
+		s.put(by, 0, event.RaftContact{Member: m, Leader: other, Lost: s.rng.IntN(2) == 0, Heard: s.at})
+	case 2:
+		s.put(by, 0, event.RaftTruncated{Member: m, From: at, To: at + 2, Wiped: s.rng.IntN(4) == 0})
+	case 3:
+		s.put(by, 0, event.RaftSnapshot{Member: m, Index: at, Term: s.term, Installed: s.rng.IntN(2) == 0})
+	case 4:
+		s.put(by, 0, event.RaftMessage{From: m, To: other, Kind: "vote", Term: s.term, LastIndex: at, LastTerm: s.term, Lost: s.rng.IntN(3) == 0})
+	case 5:
+		s.put(by, 0, event.RaftMessage{From: m, To: other, Kind: "vote", Term: s.term, Reply: true, Granted: s.rng.IntN(2) == 0})
+	default:
+		s.put(by, 0, event.RaftAppended{Member: m, From: at, To: at, Term: s.term, CommitIndex: at - 1, Opened: s.rng.IntN(9) == 0,
+			Entries: []event.RaftEntry{{Index: at, Term: s.term, Writes: []event.RaftWrite{{Object: kinds.ObjectRef{Resource: "pods", Name: "p"}}}}}})
+	}
+}
+
 func (s *Story) process(h, p string) {
+	if p == "apiserver" {
+		s.watches++
+		opened := event.WatchOpened{Server: h, Watch: s.watches, Resource: "pods", User: "system:kube-scheduler", Client: event.On("scheduler", s.leader), Revision: s.rev}
+		s.put(event.On(p, h), 0, opened)
+		if s.watches%3 == 0 {
+			s.put(event.On(p, h), 0, event.WatchClosed{Server: h, Watch: s.watches, Resource: "pods", Client: opened.Client, Reason: "its time was up"})
+		}
+		if s.watches%2 == 0 {
+			return
+		}
+	}
 	seq := s.put(event.On(p, h), 0, event.ProcessStopped{Host: h, Process: p, Reason: "crashed"})
 	if s.rng.IntN(2) == 0 {
 		s.put(event.On("kubelet", h), seq, event.ProcessStarted{Host: h, Process: p})
 	}
+}
+
+// work is what a queue looks like with so many items.
+func (s *Story) work(queue string, waiting, busy int) event.QueueChanged {
+	s.done += int64(waiting)
+	q := event.QueueChanged{Queue: queue, Waiting: waiting, InWork: busy, Added: s.done + int64(waiting), Done: s.done, Peak: waiting + busy, Kept: waiting == 4}
+	for i := 0; i < waiting && !q.Kept; i++ {
+		q.Oldest = s.at.Add(-time.Second)
+		q.Items = append(q.Items, event.QueueItem{Key: fmt.Sprint("default/web-", i), State: event.ItemWaiting, Since: q.Oldest, Cause: s.given})
+	}
+	return q
 }
 
 func (s *Story) elect() {

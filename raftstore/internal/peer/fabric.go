@@ -22,6 +22,9 @@ type Message struct {
 	CommitIndex    uint64
 	Lost           bool
 	Cause          uint64
+	LastIndex      uint64
+	LastTerm       uint64
+	Sent, Asked    time.Time
 }
 
 // resendEvery is how long after a lost message its sender tries again, within the deadline of the call. TCP would do the same: loss
@@ -35,6 +38,8 @@ const resendEvery = 50 * time.Millisecond
 type Fabric struct {
 	verdict func(from, to string) Verdict
 	observe func(Message)
+	// Selects decides which appends and heartbeats are shown; see selection.
+	Selects selection
 
 	mu   sync.Mutex
 	ends map[string]*endpoint

@@ -146,12 +146,13 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if f.halted != nil {
 		return nil, f.halted
 	}
-	return &stateSnapshot{view: f.kv.Snapshot(), index: f.index.Load(), term: f.term.Load()}, nil
+	return &stateSnapshot{view: f.kv.Snapshot(), index: f.index.Load(), term: f.term.Load(), saved: f.hooks.Saved}, nil
 }
 
 type stateSnapshot struct {
 	view        *mvcc.View
 	index, term uint64
+	saved       func(index, term uint64) // nil: nobody wants to know
 }
 
 func (s *stateSnapshot) Persist(sink raft.SnapshotSink) (err error) {
@@ -172,7 +173,13 @@ func (s *stateSnapshot) Persist(sink raft.SnapshotSink) (err error) {
 	if _, err := sink.Write(s.view.Encode()); err != nil {
 		return err
 	}
-	return sink.Close()
+	if err := sink.Close(); err != nil {
+		return err
+	}
+	if s.saved != nil {
+		s.saved(s.index, s.term)
+	}
+	return nil
 }
 
 func (s *stateSnapshot) Release() {}

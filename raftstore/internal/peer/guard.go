@@ -37,6 +37,9 @@ type guard struct {
 	onFail func(error)
 	// stored is called after entries were stored.
 	stored func()
+	// appended and deleted are called after the log was changed, with what raft asked for; nil: nobody wants to know.
+	appended func(logs []*raft.Log)
+	deleted  func(from, to uint64)
 	// running is set when raft's goroutines are up, whose reads must not fail.
 	running atomic.Bool
 
@@ -112,6 +115,9 @@ func (g *guard) StoreLogs(logs []*raft.Log) error {
 		sealed[i] = &cp
 	}
 	err := g.write(func() error { return g.backing.StoreLogs(sealed) })
+	if err == nil && g.appended != nil {
+		g.appended(logs)
+	}
 	if g.stored != nil {
 		g.stored()
 	}
@@ -160,7 +166,11 @@ func (g *guard) LastIndex() (v uint64, err error) {
 }
 
 func (g *guard) DeleteRange(from, to uint64) error {
-	return g.write(func() error { return g.backing.DeleteRange(from, to) })
+	err := g.write(func() error { return g.backing.DeleteRange(from, to) })
+	if err == nil && g.deleted != nil {
+		g.deleted(from, to)
+	}
+	return err
 }
 
 func (g *guard) Set(key, value []byte) error {

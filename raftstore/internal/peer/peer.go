@@ -37,6 +37,12 @@ type Hooks struct {
 	// Conflicts: after taking over a snapshot the log holds an entry of another term at its end (raft#697). The owner stops the member and
 	// starts it with DropLog. Called on a goroutine of its own.
 	Conflicts func()
+	// Opened, Appended and Deleted tell of the log: what was found at the start (its first and last index, and its newest entries), what was stored, what was
+	// deleted. Saved: a snapshot of the state up to an index was made. The entries must not be kept. nil: nobody wants to know.
+	Opened   func(first, last uint64, newest []*raft.Log)
+	Appended func(logs []*raft.Log)
+	Deleted  func(from, to uint64)
+	Saved    func(index, term uint64)
 	// Ask answers a question of another member, on that member's goroutine.
 	Ask func(from string, question any) any
 }
@@ -115,6 +121,12 @@ func Start(conf Config) (started *Peer, err error) {
 		return nil, fmt.Errorf("first configuration: %w", err)
 	}
 	p.disk.guard.onFail, p.disk.guard.stored = p.fail, p.trans.news.tell
+	if conf.Hooks.Opened != nil {
+		if err := p.opened(); err != nil {
+			return nil, err
+		}
+		p.disk.guard.appended, p.disk.guard.deleted = conf.Hooks.Appended, conf.Hooks.Deleted
+	}
 	p.trans.mute.Store(conf.Disk.rejoining())
 	p.raft, err = raft.NewRaft(rc, p.fsm, p.disk.logs, p.disk.guard, p.disk.snapshots, p.trans)
 	if err != nil {
@@ -122,6 +134,31 @@ func Start(conf Config) (started *Peer, err error) {
 	}
 	p.begin()
 	return p, nil
+}
+
+// openedShown is how many of the newest entries of a log are told of when it is opened.
+const openedShown = 16
+
+// opened tells what the log holds.
+func (p *Peer) opened() error {
+	first, err := p.disk.guard.FirstIndex()
+	if err != nil {
+		return err
+	}
+	last, err := p.disk.guard.LastIndex()
+	if err != nil {
+		return err
+	}
+	var newest []*raft.Log
+	for i := max(first, last-min(last, openedShown-1)); last > 0 && i <= last; i++ {
+		var l raft.Log
+		if err := p.disk.guard.GetLog(i, &l); err != nil {
+			return err
+		}
+		newest = append(newest, &l)
+	}
+	p.conf.Hooks.Opened(first, last, newest)
+	return nil
 }
 
 func (p *Peer) raftConfig() *raft.Config {

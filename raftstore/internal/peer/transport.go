@@ -18,8 +18,6 @@ const (
 	rpcTimeout      = 200 * time.Millisecond
 	snapshotTimeout = 30 * time.Second
 	snapshotChunk   = 256 << 10
-	// sampleEvery is the least time between two appends (or heartbeats) of one link that are shown to the observer.
-	sampleEvery = 100 * time.Millisecond
 )
 
 var (
@@ -98,7 +96,10 @@ func (t *Transport) AppendEntries(_ raft.ServerID, to raft.ServerAddress, args *
 	if args.PrevLogEntry == 0 && args.PrevLogTerm == 0 && len(args.Entries) == 0 && args.LeaderCommitIndex == 0 {
 		kind = "heartbeat"
 	}
-	c := call{kind: kind, to: string(to), term: args.Term, entries: len(args.Entries), commit: args.LeaderCommitIndex}
+	c := call{kind: kind, to: string(to), term: args.Term, entries: len(args.Entries), commit: args.LeaderCommitIndex, lastIndex: args.PrevLogEntry, lastTerm: args.PrevLogTerm}
+	if n := len(args.Entries); n > 0 {
+		c.lastIndex, c.lastTerm = args.Entries[n-1].Index, args.Entries[n-1].Term
+	}
 	if kind == "append" {
 		c.hold = func() bool { return t.leads(args.Term) }
 		select {
@@ -117,6 +118,9 @@ func (t *Transport) AppendEntries(_ raft.ServerID, to raft.ServerAddress, args *
 			return 0, false, fmt.Errorf("unexpected answer %T", answer)
 		}
 		*resp = *r
+		if !r.Success {
+			c.lastIndex, c.lastTerm = r.LastLog, 0
+		}
 		if kind == "append" && r.Success {
 			t.confirmed.Store(c.to, confirmed{args.Term, args.PrevLogEntry + uint64(len(args.Entries)), args.LeaderCommitIndex})
 		}
@@ -128,7 +132,7 @@ func (t *Transport) RequestVote(_ raft.ServerID, to raft.ServerAddress, args *ra
 	if t.mute.Load() {
 		return errNotVoting
 	}
-	c := call{kind: "vote", to: string(to), term: args.Term}
+	c := call{kind: "vote", to: string(to), term: args.Term, lastIndex: args.LastLogIndex, lastTerm: args.LastLogTerm}
 	return t.do(&c, nil, func() any { cp := *args; return &cp }, func(answer any) (uint64, bool, error) {
 		r, ok := answer.(*raft.RequestVoteResponse)
 		if !ok {
@@ -143,7 +147,7 @@ func (t *Transport) RequestPreVote(_ raft.ServerID, to raft.ServerAddress, args 
 	if t.mute.Load() {
 		return errNotVoting
 	}
-	c := call{kind: "pre-vote", to: string(to), term: args.Term}
+	c := call{kind: "pre-vote", to: string(to), term: args.Term, lastIndex: args.LastLogIndex, lastTerm: args.LastLogTerm}
 	return t.do(&c, nil, func() any { cp := *args; return &cp }, func(answer any) (uint64, bool, error) {
 		r, ok := answer.(*raft.RequestPreVoteResponse)
 		if !ok {
@@ -156,7 +160,7 @@ func (t *Transport) RequestPreVote(_ raft.ServerID, to raft.ServerAddress, args 
 
 // InstallSnapshot carries a snapshot piece by piece, so that a link can be cut in the middle of it.
 func (t *Transport) InstallSnapshot(_ raft.ServerID, to raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
-	c := call{kind: "snapshot", to: string(to), term: args.Term, timeout: snapshotTimeout, hold: func() bool { return t.leads(args.Term) }}
+	c := call{kind: "snapshot", to: string(to), term: args.Term, lastIndex: args.LastLogIndex, lastTerm: args.LastLogTerm, timeout: snapshotTimeout, hold: func() bool { return t.leads(args.Term) }}
 	body := make([]byte, 0, max(0, args.Size))
 	for piece := make([]byte, snapshotChunk); ; {
 		n, err := io.ReadFull(data, piece)
@@ -208,7 +212,11 @@ type call struct {
 	term     uint64
 	entries  int
 	commit   uint64
-	timeout  time.Duration
+	// lastIndex and lastTerm are the end of the log that it speaks of.
+	lastIndex, lastTerm uint64
+	// asked is when the question that arrived was sent.
+	asked   time.Time
+	timeout time.Duration
 	// hold, when set, keeps trying to deliver beyond the deadline as long as it is true.
 	hold func() bool
 }
@@ -230,12 +238,14 @@ func (t *Transport) do(c *call, body []byte, command func() any, take func(answe
 	if err != nil {
 		return err
 	}
+	answered := time.Now()
 	if err := t.takeBack(c, deadline); err != nil {
 		return err
 	}
 	term, granted, err := take(answer)
 	if err == nil {
-		t.show(c, Message{From: c.to, To: t.name, Kind: c.kind, Term: term, Reply: true, Granted: granted})
+		t.show(c, Message{From: c.to, To: t.name, Kind: c.kind, Term: term, Reply: true, Granted: granted, Entries: c.entries, LastIndex: c.lastIndex, LastTerm: c.lastTerm,
+			Sent: answered, Asked: c.asked})
 	}
 	return err
 }
@@ -247,12 +257,16 @@ func (t *Transport) deliver(c *call, deadline time.Time) error {
 	case <-t.closed:
 		return errTransportClosed
 	}
-	for {
+	for repeated := false; ; repeated = true {
 		end, changed := t.f.end(c.to)
+		c.asked = time.Now()
 		v, err := t.f.pass(t.name, c.to, t.closed)
 		deadline = deadline.Add(v.Delay)
 		arrived := err == nil && end != nil
-		t.show(c, Message{From: t.name, To: c.to, Kind: c.kind, Term: c.term, Entries: c.entries, CommitIndex: c.commit, Lost: !arrived, Cause: v.Cause})
+		if arrived || !repeated || c.entries > 0 { // that a question was lost again says nothing new
+			t.show(c, Message{From: t.name, To: c.to, Kind: c.kind, Term: c.term, Entries: c.entries, CommitIndex: c.commit, LastIndex: c.lastIndex, LastTerm: c.lastTerm,
+				Lost: !arrived, Cause: v.Cause, Sent: c.asked})
+		}
 		if arrived {
 			return nil
 		}
@@ -272,12 +286,13 @@ func (t *Transport) deliver(c *call, deadline time.Time) error {
 func (t *Transport) takeBack(c *call, deadline time.Time) error {
 	for {
 		_, changed := t.f.end(c.to)
+		sent := time.Now()
 		v, err := t.f.pass(c.to, t.name, t.closed)
 		deadline = deadline.Add(v.Delay)
 		if err == nil {
 			return nil
 		}
-		t.show(c, Message{From: c.to, To: t.name, Kind: c.kind, Term: c.term, Reply: true, Lost: true, Cause: v.Cause})
+		t.show(c, Message{From: c.to, To: t.name, Kind: c.kind, Term: c.term, Reply: true, Lost: true, Cause: v.Cause, Sent: sent, Asked: c.asked})
 		if v.Refuse {
 			return errRefused
 		}
@@ -343,22 +358,10 @@ func isVote(command any) bool {
 	return false
 }
 
-// show tells the observer about a message: votes and snapshots always, the stream of appends and heartbeats sampled per link.
+// show tells the observer about a message: votes and snapshots always, appends and heartbeats as the selection has it.
 func (t *Transport) show(c *call, m Message) {
-	if c.kind == "append" || c.kind == "heartbeat" {
-		key := c.kind + c.to
-		if m.Reply {
-			key += "<"
-		}
-		last, ok := t.samples.Load(key)
-		if !ok {
-			last, _ = t.samples.LoadOrStore(key, new(atomic.Int64))
-		}
-		at, now := last.(*atomic.Int64), time.Now().UnixNano()
-		before := at.Load()
-		if now-before < int64(sampleEvery) || !at.CompareAndSwap(before, now) {
-			return
-		}
+	if (c.kind == "append" || c.kind == "heartbeat") && !t.f.Selects.shows(&t.samples, m) {
+		return
 	}
 	t.f.observe(m)
 }

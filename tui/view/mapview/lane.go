@@ -2,55 +2,253 @@ package mapview
 
 import (
 	"fmt"
+	"strconv"
 
 	"example.com/kubeviz/tui/grid"
+	"example.com/kubeviz/tui/layout"
+	"example.com/kubeviz/tui/motion"
+	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/scene"
+	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/widget"
 )
 
-func (v View) drawBalancer(f view.Frame, p *plan, c grid.Canvas) {
-	w, h := c.Size()
-	if w < 10 || h < 1 {
+// client is one line of the box of clients.
+type client struct {
+	name, label string
+}
+
+// clients of the API, in an order that does not change: people first, then the parts of the cluster.
+func clients(f view.Frame) []client {
+	out := []client{{motion.You, f.Words.Say("map.you")}}
+	for _, p := range f.Motion.People() {
+		out = append(out, client{p, sanitize.Text(p)})
+	}
+	return append(out, client{motion.Kubelets, "kubelets"}, client{motion.Scheduler, "scheduler"}, client{motion.Controllers, "ctrl-mgr"})
+}
+
+func clientTarget(name string) scene.Target { return scene.Target{Kind: target.Client, Name: name} }
+
+// balancerTarget is the balancer as a thing to select.
+var balancerTarget = scene.Target{Kind: scene.Balancer, Name: "balancer"}
+
+// clientPlaces are the lines of the box, as far as they fit; in a line of one row only you are there.
+func clientPlaces(f view.Frame, p *plan) []placed {
+	if p.users.Empty() {
+		if p.balancer.Empty() {
+			return nil
+		}
+		return []placed{{clientTarget(motion.You), layout.Rect{X: p.balancer.X + 1, Y: p.balancer.Y, W: 3, H: 1}}}
+	}
+	var out []placed
+	for i, c := range clients(f) {
+		if y := p.users.Y + 1 + i; y < p.users.Bottom()-1 {
+			out = append(out, placed{clientTarget(c.name), layout.Rect{X: p.users.X, Y: y, W: p.users.W, H: 1}})
+		}
+	}
+	return out
+}
+
+// markRune is how a mark looks, going right or left.
+func markRune(m motion.Mark, right bool) (rune, grid.Style) {
+	switch m.Sign {
+	case motion.Append:
+		return grid.Packet, theme.Accent
+	case motion.Vote:
+		return grid.Ballot, theme.Waiting
+	case motion.Granted:
+		return grid.Granted, theme.OK
+	case motion.Refused:
+		return grid.Times, theme.Failing
+	case motion.Change:
+		return grid.Play, theme.Busy
+	}
+	if right {
+		return grid.RightTo, theme.Accent
+	}
+	return grid.LeftTo, theme.Accent
+}
+
+// drawLane draws a level lane with what travels on it, or its rate where that is too much to tell apart. flip: To is on the left.
+func drawLane(f view.Frame, c grid.Canvas, x, y, w int, line grid.Style, flip bool, lanes ...motion.Lane) {
+	if w < 1 {
 		return
 	}
+	for i := range w {
+		c.Put(x+i, y, string(grid.LineH), line)
+	}
+	if f.Still {
+		return
+	}
+	for _, l := range lanes {
+		marks, crowd := f.Motion.On(l, f.Wall)
+		if crowd {
+			text := rate(f.Motion.Rate(l, f.Now))
+			if text == "0" { // only answers to what was asked before
+				if m, ok := f.Motion.Last(l, f.Wall, motion.Shown); ok {
+					r, style := markRune(m, m.Back == flip)
+					c.Put(x+w/2, y, string(r), style)
+				}
+				return
+			}
+			if w >= grid.Width(text)+4 {
+				text += "/s"
+			}
+			if n := grid.Width(text); n <= w {
+				c.Put(x+(w-n)/2, y, text, theme.Accent)
+			}
+			return
+		}
+		for _, m := range marks {
+			right := m.Back == flip
+			at := int(m.At(f.Wall)*float64(w-1) + 0.5)
+			if !right {
+				at = w - 1 - at
+			}
+			r, style := markRune(m, right)
+			c.Put(x+at, y, string(r), style)
+		}
+	}
+}
+
+func (v View) chosen(t scene.Target, style grid.Style) grid.Style {
+	if v.selected == t {
+		return theme.Accent | grid.Reverse
+	}
+	return style
+}
+
+// drawClients draws who asks, the balancer, and the lanes.
+func (v View) drawClients(f view.Frame, p *plan, c grid.Canvas) {
+	if p.balancer.Empty() {
+		return
+	}
+	if p.users.Empty() {
+		v.drawWay(f, c.Sub(p.balancer))
+		return
+	}
+	in := pane(c.Sub(p.users), f.Words.Say("map.clients"))
+	iw, ih := in.Size()
+	for i, cl := range clients(f) {
+		if i >= ih {
+			break
+		}
+		per := f.Motion.Rate(motion.Lane{Kind: motion.Ask, From: cl.name}, f.Now)
+		style := theme.Dim
+		if per > 0 {
+			style = theme.Text
+		}
+		in.PutMax(0, i, iw-5, cl.label, v.chosen(clientTarget(cl.name), style))
+		figure := string(grid.Dot)
+		if per > 0 {
+			figure = rate(per) + "/s"
+		}
+		in.PutRight(iw, i, figure, theme.Dim)
+		y := p.users.Y + 1 + i
+		_, moving := f.Motion.Last(motion.Lane{Kind: motion.Ask, From: cl.name}, f.Wall, motion.Shown)
+		if cl.name == motion.You || per > 0 || moving {
+			drawLane(f, c, p.ask.X, y, p.ask.W, theme.Frame, false, motion.Lane{Kind: motion.Ask, From: cl.name})
+		}
+	}
+	v.drawBalancer(f, p, c)
+}
+
+// drawBalancer draws the box of the balancer and the lanes to the API servers.
+func (v View) drawBalancer(f view.Frame, p *plan, c grid.Canvas) {
+	box := c.Sub(p.balancer)
+	in := pane(box, f.Words.Say("map.balancer"))
+	if v.selected == balancerTarget {
+		box.Put(2, 0, " "+f.Words.Say("map.balancer")+" ", theme.Accent|grid.Reverse)
+	}
+	iw, ih := in.Size()
+	total := totalRate(f)
+	for i, b := range f.Scene.Backends {
+		if i >= ih {
+			break
+		}
+		line := backend(f, b.Healthy, b.PerSec, total, grid.Pad(sanitize.Text(b.Host), iw-7))
+		if line.Width() > iw {
+			line = backend(f, b.Healthy, b.PerSec, total, sanitize.Text(shortHost(b.Host)))
+		}
+		line.Draw(in, 0, i, iw)
+		style := theme.Frame
+		if !b.Healthy {
+			style = theme.Failing
+		}
+		y := p.balancer.Y + 1 + i
+		drawLane(f, c, p.serve.X, y, p.serve.W, style, false, motion.Lane{Kind: motion.Serve, To: b.Host})
+		if !b.Healthy {
+			c.Put(p.serve.Right()-1, y, string(grid.Times), theme.Failing)
+		}
+	}
+	if len(f.Scene.Backends) == 0 {
+		in.PutMax(0, 0, iw, f.Words.Say("map.no-backends"), theme.Dim)
+	}
+	s := f.Scene
+	lines := []widget.Line{
+		{{Text: f.Words.Say("map.workers-count", "ready", s.NodesReady, "n", len(s.Workers)), Style: calm(s.NodesReady == len(s.Workers))}},
+		{{Text: f.Words.Say("map.pods-count", "running", s.PodsRunning, "n", s.Pods), Style: calm(s.PodsRunning+s.PodsEnding == s.Pods)}},
+	}
+	if s.Ghosts > 0 {
+		lines = append(lines, widget.Line{{Text: f.Words.Say("map.pods-truth", "n", s.PodsRunning-s.Ghosts), Style: theme.Unknown}})
+	}
+	for i, l := range lines {
+		if y := ih - len(lines) + i; y > len(s.Backends) {
+			l.Draw(in, 0, y, iw)
+		}
+	}
+}
+
+func totalRate(f view.Frame) float64 {
 	total := 0.0
 	for _, b := range f.Scene.Backends {
 		if b.Healthy {
 			total += b.PerSec
 		}
 	}
-	if p.class == compact {
-		line := widget.Line{{Text: " " + f.Words.Say("map.balancer"), Style: theme.Dim}}
-		for _, b := range f.Scene.Backends {
-			line = append(line, widget.S("  ", 0))
-			line = append(line, backend(f, b.Host, b.Healthy, b.PerSec, total, shortHost(b.Host))...)
-		}
-		pods := "   " + f.Words.Say("map.pods", "running", f.Scene.PodsRunning, "n", f.Scene.Pods)
-		if line.Width()+grid.Width(pods) > w {
-			pods = "  " + f.Words.Say("map.pods-short", "running", f.Scene.PodsRunning, "n", f.Scene.Pods)
-		}
-		if line.Width()+grid.Width(pods) <= w {
-			line = append(line, widget.S(pods, theme.Dim))
-		}
-		line.Draw(c, 0, 0, w)
+	return total
+}
+
+// drawWay is clients and balancer in one line.
+func (v View) drawWay(f view.Frame, c grid.Canvas) {
+	w, h := c.Size()
+	if w < 10 || h < 1 {
 		return
 	}
-	in := pane(c, f.Words.Say("map.balancer"))
-	iw, ih := in.Size()
-	var lines []widget.Line
-	for _, b := range f.Scene.Backends {
-		lines = append(lines, backend(f, b.Host, b.Healthy, b.PerSec, total, grid.Pad(b.Host, 9)))
+	x := c.Put(1, 0, f.Words.Say("map.you"), v.chosen(clientTarget(motion.You), theme.Dim))
+	lane := 5
+	if w < 70 {
+		lane = 3
 	}
-	for len(lines) < ih-2 {
-		lines = append(lines, nil)
+	drawLane(f, c, x+1, 0, lane, theme.Frame, false, motion.Lane{Kind: motion.Ask, From: motion.You})
+	x = c.Put(x+lane+2, 0, f.Words.Say("map.balancer"), v.chosen(balancerTarget, theme.Dim)) + 1
+	total := totalRate(f)
+	if len(f.Scene.Backends) == 0 {
+		x = c.Put(x+1, 0, f.Words.Say("map.no-backends"), theme.Dim)
+	}
+	for _, b := range f.Scene.Backends {
+		if x+8 > w {
+			break
+		}
+		if m, ok := f.Motion.Last(motion.Lane{Kind: motion.Serve, To: b.Host}, f.Wall, motion.Shown); ok && !f.Still {
+			r, style := markRune(m, !m.Back)
+			c.Put(x, 0, string(r), style)
+		}
+		x = backend(f, b.Healthy, b.PerSec, total, sanitize.Text(shortHost(b.Host))).Draw(c, x+1, 0, w-x-1) + 1
 	}
 	s := f.Scene
-	lines = append(lines,
-		widget.Line{{Text: f.Words.Say("map.workers-ready", "ready", s.NodesReady, "n", len(s.Workers)), Style: calm(s.NodesReady == len(s.Workers))}},
-		widget.Line{{Text: f.Words.Say("map.pods", "running", s.PodsRunning, "n", s.Pods), Style: calm(s.PodsRunning+s.PodsEnding == s.Pods)}})
-	drawLines(in, lines, iw, ih)
+	end := widget.Line{{Text: f.Words.Say("map.pods-short", "running", s.PodsRunning, "n", s.Pods), Style: calm(s.PodsRunning+s.PodsEnding == s.Pods)}}
+	if s.Ghosts > 0 {
+		end = append(end, widget.S(" "+f.Words.Say("map.pods-truth", "n", s.PodsRunning-s.Ghosts), theme.Unknown))
+	}
+	if x+1+end.Width() > w && len(end) > 1 {
+		end = widget.Line{{Text: fmt.Sprintf("%d/%d", s.PodsRunning, s.Pods), Style: end[0].Style}, {Text: " " + f.Words.Say("map.pods-truth-short", "n", s.PodsRunning-s.Ghosts), Style: theme.Unknown}}
+	}
+	if x+1+end.Width() <= w {
+		end.Draw(c, w-end.Width()-1, 0, end.Width())
+	}
 }
 
 func calm(ok bool) grid.Style {
@@ -61,7 +259,7 @@ func calm(ok bool) grid.Style {
 }
 
 // backend is one API server behind the balancer with its share of the requests.
-func backend(f view.Frame, host string, healthy bool, perSec, total float64, label string) widget.Line {
+func backend(f view.Frame, healthy bool, perSec, total float64, label string) widget.Line {
 	if !healthy {
 		return widget.Line{{Text: string(grid.Failing) + " " + label, Style: theme.Failing}, {Text: " " + f.Words.Say("map.out"), Style: theme.Dim}}
 	}
@@ -72,86 +270,87 @@ func backend(f view.Frame, host string, healthy bool, perSec, total float64, lab
 	return widget.Line{{Text: string(grid.Running), Style: theme.OK}, {Text: " " + label, Style: theme.Text}, {Text: fmt.Sprintf(" %3d%%", share), Style: theme.Dim}}
 }
 
-// drawRaft says in words what the group can bear, and what it last did.
-func (v View) drawRaft(f view.Frame, c grid.Canvas) {
-	w, h := c.Size()
-	if w < 10 || h < 1 {
+func rate(perSec float64) string {
+	switch {
+	case perSec < 10 && perSec > 0:
+		return strconv.FormatFloat(perSec, 'f', 1, 64)
+	case perSec >= 9999.5:
+		return strconv.Itoa(int(perSec/1000+0.5)) + "k"
+	case perSec >= 999.5:
+		return strconv.FormatFloat(perSec/1000, 'f', 1, 64) + "k"
+	}
+	return strconv.Itoa(int(perSec + 0.5))
+}
+
+// skyShown is how long what was last told to a kubelet is written over its card; wall.
+const skyShown = 2 * motion.Shown
+
+// drawSky shows what goes to kubelets and comes from them, above their cards; where workers are not cards, how much of it.
+func (v View) drawSky(f view.Frame, p *plan, c grid.Canvas) {
+	if p.sky.Empty() {
 		return
 	}
-	say := f.Words.Say
-	q := f.Scene.Quorum
-	line := widget.Line{{Text: " " + say("map.raft") + "  ", Style: theme.Dim}}
-	for i := range f.Scene.Masters {
-		m := &f.Scene.Masters[i]
-		if m.Member == nil {
+	down, up := f.Motion.Rate(motion.Lane{Kind: motion.Watch, To: motion.Kubelets}, f.Now), f.Motion.Rate(motion.Lane{Kind: motion.Call, From: motion.Kubelets}, f.Now)
+	if len(p.floor.cards) == 0 || f.Still {
+		in := c.Sub(p.sky)
+		x := in.Put(1, 0, f.Words.Say("map.sky-workers", "ready", f.Scene.NodesReady, "n", len(f.Scene.Workers)), calm(f.Scene.NodesReady == len(f.Scene.Workers)))
+		x = in.Put(x+3, 0, string(grid.Fall), v.flash(f, motion.Lane{Kind: motion.Watch, To: motion.Kubelets}))
+		x = in.Put(x+1, 0, f.Words.Say("map.sky-down", "rate", rate(down)), theme.Dim)
+		x = in.Put(x+3, 0, string(grid.Moment), v.flash(f, motion.Lane{Kind: motion.Call, From: motion.Kubelets}))
+		in.Put(x+1, 0, f.Words.Say("map.sky-up", "rate", rate(up)), theme.Dim)
+		return
+	}
+	row := -1
+	for _, t := range p.floor.cards {
+		if row < 0 {
+			row = t.rect.Y
+		}
+		if t.rect.Y != row { // the cards below have the row above on their head: their marks are on their frames
+			v.drawPost(f, t.target.Host, c, t.rect)
 			continue
 		}
-		sign, style := string(grid.Running), theme.OK
-		switch {
-		case !m.Up || m.Member.Role == "down":
-			sign, style = string(grid.Failing), theme.Failing
-		case m.Leads:
-			sign, style = string(grid.Leader), theme.Leader
-		case len(m.CutFrom) > 0:
-			sign, style = string(grid.CutMark), theme.Fault
-		case m.Member.Role == "candidate" || m.Member.Leader == "" || m.Muted():
-			sign, style = string(grid.Starting), theme.Waiting
-		}
-		if i > 0 {
-			line = append(line, widget.S(string(grid.LineH)+string(grid.LineH), theme.Frame))
-		}
-		line = append(line, widget.S(sign+shortHost(m.Name), style))
+		v.drawMail(f, t.target.Host, c.Sub(layout.Rect{X: t.rect.X, Y: p.sky.Y, W: t.rect.W, H: 1}))
 	}
-	line = append(line, widget.S("  ", 0), quorumSpan(f, w))
-	if q.Leader != "" && q.Alive >= q.Need {
-		at := widget.S("   "+say("map.raft-at", "term", q.Term, "last", q.Last, "commit", q.Commit), theme.Dim)
-		if line.Width()+grid.Width(at.Text) > w {
-			at.Text = "   " + say("head.term", "term", q.Term)
-		}
-		if line.Width()+grid.Width(at.Text) <= w {
-			line = append(line, at)
-		}
-	}
-	line.Draw(c, 0, 0, w)
 }
 
-// quorumSpan is the sentence about the quorum, in the colour that it deserves.
-func quorumSpan(f view.Frame, width int) widget.Span {
-	q := f.Scene.Quorum
+func (v View) flash(f view.Frame, l motion.Lane) grid.Style {
+	if _, ok := f.Motion.Last(l, f.Wall, motion.Shown); ok && !f.Still {
+		return theme.Accent
+	}
+	return theme.Dim
+}
+
+// mail is the newest message between a kubelet and the API, as a sign and words.
+func mail(f view.Frame, host string) (sign rune, text string, style grid.Style, ok bool) {
+	if f.Still {
+		return 0, "", 0, false
+	}
+	in, told := f.Motion.Last(motion.Lane{Kind: motion.Watch, To: host}, f.Wall, skyShown)
+	out, asked := f.Motion.Last(motion.Lane{Kind: motion.Call, From: host}, f.Wall, motion.Shown)
 	switch {
-	case q.Alive < q.Need:
-		return widget.S(f.Words.Say("quorum.lost", "alive", q.Alive, "members", q.Members, "need", q.Need), theme.Failing)
-	case q.Leader == "":
-		return widget.S(f.Words.Say("quorum.electing", "alive", q.Alive, "members", q.Members), theme.Waiting)
-	case q.CanLose() == 0 && q.Members > 1 && width < 110:
-		return widget.S(f.Words.Say("quorum.well", "alive", q.Alive, "members", q.Members, "lose", 0), theme.Waiting)
-	case q.CanLose() == 0 && q.Members > 1:
-		return widget.S(f.Words.Say("quorum.edge", "alive", q.Alive, "members", q.Members), theme.Waiting)
+	case told && (!asked || in.Seq >= out.Seq || in.Verb == "bind" || in.Verb == "delete"):
+		return grid.Fall, in.Verb + " " + sanitize.Text(in.Name), theme.Busy, true
+	case asked && out.Sign == motion.Refused:
+		return grid.Times, out.Verb, theme.Failing, true
+	case asked:
+		return grid.Moment, out.Verb, theme.Dim, true
 	}
-	return widget.S(f.Words.Say("quorum.well", "alive", q.Alive, "members", q.Members, "lose", q.CanLose()), theme.Dim)
+	return 0, "", 0, false
 }
 
-func (v View) drawPending(f view.Frame, c grid.Canvas) {
-	w, h := c.Size()
-	if w < 10 || h < 1 || len(f.Scene.Pending) == 0 {
+func (v View) drawMail(f view.Frame, host string, c grid.Canvas) {
+	sign, text, style, ok := mail(f, host)
+	if !ok {
 		return
 	}
-	n := f.Scene.PodsPending
-	at := 0
-	for i, p := range f.Scene.Pending {
-		if scene.PodTarget(p) == v.selected {
-			at = i
-		}
+	w, _ := c.Size()
+	x := c.Put(2, 0, string(sign), style)
+	c.Put(x+1, 0, grid.CutMiddle(text, w-5), style&^grid.Bold)
+}
+
+// drawPost puts the sign of the newest message on the frame of a card.
+func (v View) drawPost(f view.Frame, host string, c grid.Canvas, r layout.Rect) {
+	if sign, _, style, ok := mail(f, host); ok && r.W > 8 {
+		c.Put(r.Right()-3, r.Y, string(sign), style)
 	}
-	p := f.Scene.Pending[at]
-	text, next := f.Scene.PendingWhy(f.World, p, f.Words)
-	style := theme.Waiting
-	if scene.PodTarget(p) == v.selected {
-		style |= grid.Reverse
-	}
-	line := widget.Line{{Text: fmt.Sprintf(" %c %s ", grid.Waiting, f.Words.Say("map.pending", "n", n)), Style: style}, {Text: " " + text, Style: theme.Text}}
-	if next != "" {
-		line = append(line, widget.S("  "+next, theme.Dim))
-	}
-	line.Draw(c, 0, 0, w)
 }

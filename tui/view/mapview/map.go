@@ -1,10 +1,10 @@
-// Package mapview is the view of the whole cluster: masters with their parts, the balancer, the store's group, workers with their pods, what is broken, by whom, and
-// what comes next, with the end of the story and a time line.
+// Package mapview is the view of the whole cluster: clients and the balancer, masters with their parts, the store's group, workers with their pods, what is broken,
+// by whom, and what comes next, with the end of the story.
 //
-// What is well is thin and dim; what is not has a heavy frame and a sentence. Up to twelve workers are cards, more are rows, and healthy rows that do not fit
-// are counted.
+// What is well is thin and dim; what is not has a heavy frame and a sentence. Workers are cards where there is room for all of them, else rows, else cells of a
+// density picture by zone; those in trouble are always single and named, and what has no place is counted. Enter goes into a zone or a machine, Back comes out.
 //
-// Imports of ours: engine/event, engine/world, tui/*. Goroutines: the screen's one. Time: simulated.
+// Imports of ours: engine/event, engine/world, tui/*. Goroutines: the screen's one. Time: simulated; marks of messages move by wall time.
 package mapview
 
 import (
@@ -20,14 +20,37 @@ import (
 // ID of the view.
 const ID = "map"
 
+// scale is how workers are drawn.
+type scale uint8
+
+const (
+	byRoom scale = iota
+	asRows
+	asCells
+	scales
+)
+
 // View of the cluster. The zero value has nothing selected.
 type View struct {
 	selected scene.Target
+	// inside is the machine that was gone into; its parts are selected.
+	inside string
+	// zoom is the part of the workers that is looked at.
+	zoom  zoom
+	scale scale
+	// top is the first row shown where rows scroll.
+	top int
+	// find is what is searched for.
+	find string
+	// acted: the user has found the keys.
+	acted bool
 }
 
 var (
 	_ view.View     = View{}
 	_ view.Selector = View{}
+	_ view.Copier   = View{}
+	_ view.Finder   = View{}
 )
 
 // ID names the view.
@@ -36,76 +59,85 @@ func (v View) ID() string { return ID }
 // Selection is what keys act on.
 func (v View) Selection(view.Frame) scene.Target { return v.selected }
 
-// Select returns the view with another selection.
-func (v View) Select(t scene.Target) View { v.selected = t; return v }
+// Finding is what is searched for.
+func (v View) Finding() string { return v.find }
 
 // Handle moves the selection; other intents come back.
 func (v View) Handle(i intent.Intent, f view.Frame) (view.View, []intent.Intent) {
-	p := makePlan(f, v.selected)
+	v = v.settled(f)
 	switch i := i.(type) {
 	case intent.Move:
-		v.selected = v.move(f, &p, i)
+		v = v.move(f, i)
 	case intent.Next:
-		v.selected = v.next(f, &p, i.By)
+		v = v.next(f, i.By)
 	case intent.Enter:
-		t, ok := v.deeper(f)
-		if !ok {
-			return v, nil
-		}
-		v.selected = t
+		return v.deeper(f)
 	case intent.Back:
-		v.selected = v.shallower(f)
+		out, ok := v.shallower(f)
+		if !ok {
+			return v, []intent.Intent{i}
+		}
+		return out, nil
 	case intent.Point:
-		if t, ok := v.at(f, &p, i.X, i.Y); ok {
-			v.selected = t
+		return v.point(f, i)
+	case intent.Wheel:
+		v.top = v.scrolled(f, i.By*3)
+	case intent.Page:
+		v = v.page(f, i.By)
+	case intent.Edge:
+		v = v.edge(f, i.To)
+	case intent.Select:
+		v = v.show(f, i.Target)
+	case intent.Text:
+		v.find = i.Value
+		v = v.findNext(f, 0)
+	case intent.Match:
+		v = v.findNext(f, i.By)
+	case intent.Trouble:
+		v = v.nextTrouble(f)
+	case intent.Option:
+		if i.Name != "scale" {
+			return v, []intent.Intent{i}
 		}
-	case intent.Chain:
-		if seq := v.about(f); i.Seq == 0 && seq != 0 {
-			return v, []intent.Intent{intent.Chain{Seq: seq}}
-		}
-		return v, []intent.Intent{i}
-	case intent.Wheel, intent.Page, intent.Edge:
+		v.scale, v.top = (v.scale+1)%scales, 0
 	default:
 		return v, []intent.Intent{i}
 	}
+	v.acted = true
 	return v, nil
 }
 
-// inside reports whether the selection is a part of a machine.
-func (v View) inside() bool {
-	return v.selected.Kind == scene.Process || (v.selected.Kind == scene.Pod && v.selected.Host != "")
+// settled lets go of what is no longer there; it keeps what is.
+func (v View) settled(f view.Frame) View {
+	if v.inside != "" {
+		if m, w := f.Scene.Find(scene.Target{Host: v.inside}); m == nil && w == nil {
+			v.inside = ""
+		}
+	}
+	if len(v.zoom.members(f.Scene)) == 0 {
+		v.zoom = zoom{}
+	}
+	return v
 }
 
 // Draw draws the map.
 func (v View) Draw(f view.Frame, c grid.Canvas) {
-	p := makePlan(f, v.selected)
-	v.drawBalancer(f, &p, c.Sub(p.balancer))
-	for i, m := range p.masters {
-		v.drawMaster(f, &p, &f.Scene.Masters[i], c.Sub(m.rect))
+	v = v.settled(f)
+	p := makePlan(f, v)
+	v.drawClients(f, &p, c)
+	for _, m := range p.masters {
+		if info, _ := f.Scene.Find(m.target); info != nil {
+			v.drawMaster(f, info, c.Sub(m.rect))
+		}
 	}
-	v.drawRaft(f, c.Sub(p.raft))
+	v.drawRaft(f, &p, c.Sub(p.raft))
+	v.drawSky(f, &p, c)
 	v.drawPending(f, c.Sub(p.pending))
-	for _, t := range p.workers {
-		_, w := f.Scene.Find(t.target)
-		if w == nil {
-			continue
-		}
-		if p.rows {
-			v.drawRow(f, w, c.Sub(t.rect))
-		} else {
-			v.drawWorker(f, &p, w, c.Sub(t.rect))
-		}
-	}
-	if p.folded > 0 {
-		at := c.Sub(p.foldedAt)
-		x := at.Put(1, 0, f.Words.Say("map.folded", "n", p.folded-p.wrong), theme.Dim)
-		if p.wrong > 0 {
-			at.Put(x+2, 0, f.Words.Say("map.folded-wrong", "n", p.wrong), theme.Failing)
-		}
-	}
-	v.drawNow(f, c.Sub(p.now))
+	v.drawWorkers(f, &p, c)
+	v.drawNow(f, &p, c.Sub(p.now))
+	v.drawWork(f, c.Sub(p.work))
+	drawRequests(f, c.Sub(p.requests))
 	v.drawStory(f, &p, c.Sub(p.story))
-	drawStrip(f, c.Sub(p.strip))
 }
 
 // drawStory shows the end of the story, framed where there is room.
@@ -118,8 +150,7 @@ func (v View) drawStory(f view.Frame, p *plan, c grid.Canvas) {
 		storyview.Tail(f, c)
 		return
 	}
-	in := pane(c, f.Words.Say("map.story"))
-	storyview.Tail(f, in)
+	storyview.Tail(f, pane(c, f.Words.Say("map.story")))
 }
 
 // pane draws a thin titled frame and returns the inside, a column in from the lines.

@@ -2,11 +2,10 @@ package mapview
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/layout"
+	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/view"
@@ -20,7 +19,8 @@ func (v View) card(c grid.Canvas, host string, wrong bool, title widget.Line, st
 	if wrong {
 		border, line = grid.Heavy, style
 	}
-	chosen := v.selected.Host == host && host != "" && !(v.selected.Kind == scene.Pod && v.selected.Host == "")
+	in1 := v.inside != "" && v.inside == host
+	chosen := in1 || v.selected.Host == host && host != "" && (v.selected.Kind == scene.Master || v.selected.Kind == scene.Worker)
 	if chosen {
 		line = theme.Accent
 	}
@@ -32,7 +32,7 @@ func (v View) card(c grid.Canvas, host string, wrong bool, title widget.Line, st
 	if chosen {
 		c.Put(1, 0, string(grid.Marker), theme.Accent)
 		for i := range title {
-			if i == 0 && !v.inside() {
+			if i == 0 && !in1 {
 				title[i].Style |= grid.Reverse
 			}
 		}
@@ -76,19 +76,14 @@ func wrapLines(lines []widget.Line, width int) []widget.Line {
 	return out
 }
 
-// masterParts are the parts on a master's card, one a line.
-func masterParts(f view.Frame, host string) []string {
-	m, _ := f.Scene.Find(scene.Target{Host: host})
-	if m == nil {
-		return nil
-	}
-	return scene.ProcessNames(m.Host)
-}
-
-func (v View) drawMaster(f view.Frame, p *plan, m *scene.MasterInfo, c grid.Canvas) {
+func (v View) drawMaster(f view.Frame, m *scene.MasterInfo, c grid.Canvas) {
 	say := f.Words.Say
 	now := f.Scene
 	cw, _ := c.Size()
+	if !m.Up && m.Seq == 0 { // it was never on
+		v.card(c, m.Name, false, widget.Line{{Text: sanitize.Text(m.Name), Style: theme.Text}, {Text: " " + string(grid.Waiting) + " " + say("map.not-on"), Style: theme.Waiting}}, theme.Frame)
+		return
+	}
 	if !m.Up {
 		since := now.Since(m.Since)
 		title := fitting(cw-cardTitle, m.Name, theme.Title,
@@ -112,7 +107,7 @@ func (v View) drawMaster(f view.Frame, p *plan, m *scene.MasterInfo, c grid.Canv
 			for len(lines) < h-1 {
 				lines = append(lines, nil)
 			}
-			key := widget.Line{{Text: "k", Style: theme.Key}, {Text: " " + say("map.key-start"), Style: theme.Dim}}
+			key := widget.Line{{Text: say("map.power-key"), Style: theme.Key}, {Text: " " + say("map.key-start"), Style: theme.Dim}}
 			if key.Width() > w {
 				key[1].Text = " " + say("foot.start")
 			}
@@ -158,10 +153,13 @@ func (v View) drawMaster(f view.Frame, p *plan, m *scene.MasterInfo, c grid.Canv
 		return
 	}
 	for _, name := range scene.ProcessNames(m.Host) {
-		lines = append(lines, v.processLine(f, p, m, name, w))
+		lines = append(lines, v.processLine(f, m, name, w))
 	}
-	if m.Node != nil && h > len(lines)+1 {
-		lines = append(lines, resources(f, m.Node.MilliCPU, m.Node.Object.Status.Allocatable.Cpu().MilliValue(), m.Node.Memory, m.Node.Object.Status.Allocatable.Memory().Value(), w))
+	if m.Node != nil && h > len(lines) && w >= 12 {
+		if h > len(lines)+1 {
+			lines = append(lines, nil)
+		}
+		lines = append(lines, resources(m.Node.MilliCPU, m.Node.Object.Status.Allocatable.Cpu().MilliValue(), m.Node.Memory, m.Node.Object.Status.Allocatable.Memory().Value(), w))
 	}
 	drawLines(in, lines, w, h)
 }
@@ -177,11 +175,11 @@ func (v View) lost(f view.Frame, m *scene.MasterInfo) []widget.Line {
 }
 
 // processLine is one part of a master: its state and the figure that matters for it.
-func (v View) processLine(f view.Frame, p *plan, m *scene.MasterInfo, name string, width int) widget.Line {
+func (v View) processLine(f view.Frame, m *scene.MasterInfo, name string, width int) widget.Line {
 	pr := m.Host.Processes[name]
 	label := shortName(name, width)
 	style := theme.Text
-	if v.selected == (scene.Target{Kind: scene.Process, Host: m.Name, Process: name}) {
+	if v.inside == m.Name && v.selected.Kind == scene.Process && v.selected.Process == name {
 		style = theme.Accent | grid.Reverse
 	}
 	pad := 10
@@ -208,9 +206,21 @@ func (v View) processLine(f view.Frame, p *plan, m *scene.MasterInfo, name strin
 		line = append(line, role(f, &m.Scheduler, width-pad-1)...)
 	case "controller-manager":
 		line = append(line, role(f, &m.Controllers, width-pad-1)...)
+	case "kubelet":
+		line = append(line, widget.S(string(grid.Running), theme.OK))
+		if n := statics(f, m.Name); n > 0 && width >= narrow {
+			line = append(line, widget.S(" "+f.Words.Say("map.statics", "n", n), theme.Dim))
+		}
 	default:
-		line = append(line, widget.S(string(grid.Running), theme.OK), widget.S(restarts(f, pr.Restarts), theme.Waiting))
+		line = append(line, widget.S(string(grid.Running), theme.OK))
 	}
+	if text := restarts(f, pr.Restarts); pr.Restarts > 0 {
+		if line.Width()+grid.Width(text) > width {
+			text = fmt.Sprintf(" %c%d", grid.Times, pr.Restarts)
+		}
+		line = append(line, widget.S(text, theme.Waiting))
+	}
+	line = append(line, stir(f, m, name)...)
 	for width < narrow && len(line) > 3 && line.Width() > width { // a figure cut in the middle says something wrong
 		line = line[:len(line)-1]
 	}
@@ -222,11 +232,11 @@ func (v View) signs(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
 	var line widget.Line
 	for i, name := range scene.ProcessNames(m.Host) {
 		label := widget.S(shortName(name, 0), theme.Text)
-		if v.selected == (scene.Target{Kind: scene.Process, Host: m.Name, Process: name}) {
+		if v.inside == m.Name && v.selected.Kind == scene.Process && v.selected.Process == name {
 			label.Style = theme.Accent | grid.Reverse
 		}
 		sign := widget.S(string(grid.Running), theme.OK)
-		if whole := v.processLine(f, nil, m, name, 0); len(whole) > 2 && whole[2].Text != "" { // name, gap, sign
+		if whole := v.processLine(f, m, name, 0); len(whole) > 2 && whole[2].Text != "" { // name, gap, sign
 			sign = widget.S(string([]rune(whole[2].Text)[:1]), whole[2].Style)
 		}
 		if i > 0 {
@@ -243,196 +253,4 @@ func (v View) signs(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
 		}
 	}
 	return line
-}
-
-// narrow is the width of a card's inside below which only signs and one figure fit.
-const narrow = 16
-
-// brief is the long text where there is room for words, and the short one elsewhere.
-func brief(width int, long, short string) string {
-	if width < narrow {
-		return short
-	}
-	return long
-}
-
-func (v View) apiserver(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
-	b := m.Backend
-	if b != nil && !b.Healthy && width < narrow-5 {
-		return widget.Line{{Text: string(grid.Starting) + " " + f.Words.Say("map.out"), Style: theme.Waiting}}
-	}
-	if b != nil && !b.Healthy && width < 28 { // no room for all: the reason says that it is not ready
-		reason, _, _ := strings.Cut(strings.TrimPrefix(b.Reason, "[-]"), ": reason withheld")
-		return widget.Line{{Text: string(grid.Starting) + " " + f.Words.Say("map.reason", "reason", reason), Style: theme.Waiting}}
-	}
-	if b != nil && !b.Healthy {
-		return widget.Line{{Text: string(grid.Starting) + " " + f.Words.Say("map.not-ready"), Style: theme.Waiting}, {Text: " " + f.Words.Say("map.reason", "reason", b.Reason), Style: theme.Dim}}
-	}
-	line := widget.Line{{Text: string(grid.Running), Style: theme.OK}}
-	if b == nil {
-		return line
-	}
-	if width >= 16 {
-		line = append(line, widget.S(" "+widget.Spark(f.Feed.Rates(m.Name), 6), theme.Dim))
-	}
-	text := fmt.Sprintf(" %3s/s", rate(b.PerSec))
-	if 1+len(text) > width {
-		text = " " + rate(b.PerSec)
-	}
-	return append(line, widget.S(text, theme.Dim))
-}
-
-func etcd(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
-	e := m.Member
-	if e == nil {
-		return widget.Line{{Text: string(grid.Running), Style: theme.OK}}
-	}
-	line := widget.Line{}
-	if width < narrow-5 { // no room for words: the sign and where the log is
-		sign, style := string(grid.Running), theme.OK
-		switch {
-		case m.Leads:
-			sign, style = string(grid.Leader), theme.Leader
-		case m.Claims || m.Muted() || e.Role == "candidate" || e.Leader == "":
-			sign, style = string(grid.Starting), theme.Waiting
-		}
-		index := fmt.Sprintf(" i%d", e.LastIndex)
-		if 1+len(index) > width {
-			index = fmt.Sprintf(" %d", e.LastIndex)
-		}
-		return widget.Line{{Text: sign, Style: style}, {Text: index, Style: theme.Dim}}
-	}
-	switch {
-	case m.Muted():
-		return widget.Line{{Text: string(grid.Starting) + " " + firstThatFits(width-2, f.Words.Say("map.muted"), f.Words.Say("map.muted-short")), Style: theme.Waiting}}
-	case m.Leads:
-		line = append(line, widget.S(string(grid.Leader), theme.Leader))
-	case m.Claims: // leader of a term that the majority has left
-		line = append(line, widget.S(string(grid.Leader)+" "+f.Words.Say("map.stale-leader", "term", e.Term), theme.Waiting))
-		return line
-	case e.Role == "candidate":
-		line = append(line, widget.S(string(grid.Starting)+" "+firstThatFits(width-2, f.Words.Say("map.candidate", "term", e.Term), f.Words.Say("map.candidate-short")), theme.Waiting))
-		return line
-	case e.Leader == "":
-		line = append(line, widget.S(string(grid.Starting)+" "+firstThatFits(width-2, f.Words.Say("map.no-leader"), f.Words.Say("map.no-leader-short")), theme.Waiting))
-		return line
-	default:
-		line = append(line, widget.S(string(grid.Running), theme.OK))
-	}
-	text := fmt.Sprintf(" t%d i%d", e.Term, e.LastIndex)
-	if width >= 24 {
-		text += fmt.Sprintf(" c%d a%d", e.CommitIndex, e.Applied)
-	} else if width >= len(text)+6 {
-		text += fmt.Sprintf(" c%d", e.CommitIndex)
-	}
-	style := theme.Dim
-	if f.Scene.Quorum.Commit > e.LastIndex+20 { // far behind the group
-		style = theme.Waiting
-	}
-	return append(line, widget.S(text, style))
-}
-
-// role of an active-standby component: the leader shows its queue, the standby how old the lease is that it watches.
-func role(f view.Frame, r *scene.Role, width int) widget.Line {
-	if r.Active {
-		line := widget.Line{{Text: string(grid.Leader), Style: theme.Leader}}
-		if r.Queued {
-			style := theme.Dim
-			if r.Waiting > 0 || r.InWork > 0 {
-				style = theme.Busy
-			}
-			queue := fmt.Sprintf(" q %d·%d·%d", r.Waiting, r.InWork, r.Delayed)
-			if grid.Width(queue) >= width {
-				queue = queue[2:]
-			}
-			line = append(line, widget.S(queue, style))
-		}
-		return line
-	}
-	line := widget.Line{{Text: string(grid.Standby), Style: theme.Dim}}
-	if r.Duration > 0 {
-		style := theme.Dim
-		text := firstThatFits(width-2, f.Words.Say("map.lease", "age", r.Age), f.Words.Say("map.age", "age", r.Age))
-		switch {
-		case r.Age > r.Duration:
-			over := r.Age - r.Duration
-			style, text = theme.Waiting, firstThatFits(width-2, f.Words.Say("map.lease-over", "age", over), f.Words.Say("map.over", "age", over), f.Words.Say("map.age", "age", over))
-		case r.Age > r.Duration/2:
-			style = theme.Waiting
-		}
-		line = append(line, widget.S(" "+text, style))
-	}
-	return line
-}
-
-// firstThatFits picks the longest way to say something that is not cut; the last where none fits.
-func firstThatFits(width int, ways ...string) string {
-	for _, s := range ways {
-		if grid.Width(s) <= width {
-			return s
-		}
-	}
-	return ways[len(ways)-1]
-}
-
-func drawLines(c grid.Canvas, lines []widget.Line, w, h int) {
-	for y, l := range lines {
-		if y >= h {
-			return
-		}
-		l.Draw(c, 0, y, w)
-	}
-}
-
-// shortName of a process where columns are few.
-func shortName(name string, width int) string {
-	if width >= 24 {
-		switch name {
-		case "controller-manager":
-			return "ctrl-mgr"
-		case "cloud-controller-manager":
-			return "cloud-mgr"
-		}
-		return name
-	}
-	switch name {
-	case "apiserver":
-		return "api"
-	case "scheduler":
-		if width < narrow {
-			return "sch"
-		}
-		return "sched"
-	case "controller-manager":
-		return "cm"
-	case "cloud-controller-manager":
-		return "ccm"
-	case "kubelet":
-		return "klet"
-	}
-	return name
-}
-
-// shortHost is "m2" for "master-2".
-func shortHost(name string) string {
-	for i := len(name) - 1; i > 0; i-- {
-		if name[i] == '-' && i+1 < len(name) {
-			return name[:1] + name[i+1:]
-		}
-	}
-	return name
-}
-
-func rate(perSec float64) string {
-	if perSec < 10 && perSec > 0 {
-		return strconv.FormatFloat(perSec, 'f', 1, 64)
-	}
-	return strconv.Itoa(int(perSec + 0.5))
-}
-
-func restarts(f view.Frame, n int) string {
-	if n == 0 {
-		return ""
-	}
-	return " " + f.Words.Say("map.restarts", "n", n)
 }

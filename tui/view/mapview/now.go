@@ -1,73 +1,269 @@
 package mapview
 
 import (
-	"sort"
+	"strings"
 	"time"
 
-	"example.com/kubeviz/tui/feed"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/scene"
-	"example.com/kubeviz/tui/sentence"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/widget"
-	"example.com/kubeviz/tui/words"
 )
 
-// drawNow explains the selection, and says what is wrong in the cluster.
-func (v View) drawNow(f view.Frame, c grid.Canvas) {
+// hintFor is how long the opening hint stays: a minute of simulated time, or of wall time where that is longer (a fast cluster has short minutes).
+const hintFor = time.Minute
+
+// hinting: the first minute of a live cluster, and the user has not touched anything yet.
+func (v View) hinting(f view.Frame) bool {
+	if v.acted || f.NoHint || !f.Live || f.World.Start.IsZero() || len(f.Scene.Faults) > 0 || len(f.Scene.Trouble) > 0 {
+		return false
+	}
+	for _, c := range f.World.Commands { // an act in the console or from another view is one, too
+		if !strings.HasPrefix(c.Text, "apply ") {
+			return false
+		}
+	}
+	if f.Now.Sub(f.World.Start) < hintFor {
+		return true
+	}
+	if f.Journal == nil {
+		return false
+	}
+	first, ok := f.Journal.Get(f.Journal.First())
+	since := f.Wall.Sub(first.Wall)
+	return ok && first.Seq == 1 && !first.Wall.IsZero() && since >= 0 && since < hintFor
+}
+
+// nowLines explain the selection, and say what is wrong in the cluster and what comes next.
+func (v View) nowLines(f view.Frame, width int) []widget.Line {
+	if width < 10 {
+		return nil
+	}
+	var lines []widget.Line
+	about := v.details(f)
+	for _, l := range about {
+		lines = append(lines, wrapLine(l, width)...)
+	}
+	if f.World.Start.IsZero() {
+		return append(lines, wrapLine(text(f.Words.Say("map.empty"), theme.Dim), width)...)
+	}
+	problems := f.Scene.Problems(f.World, f.Words)
+	switch {
+	case f.Scene.Starting:
+		if len(about) > 0 {
+			lines = append(lines, nil)
+		}
+		lines = append(lines, startLines(f)...)
+	case len(problems) == 0 && len(about) == 0:
+		for _, l := range wellLines(f) {
+			lines = append(lines, wrapLine(l, width)...)
+		}
+		if f.Live && !v.hinting(f) {
+			lines = append(append(lines, nil), wrapLine(text(f.Words.Say("map.try-keys"), theme.Dim), width)...)
+		}
+	case len(about) > 0 && len(problems) > 0:
+		lines = append(lines, nil)
+	}
+	if !f.Scene.Starting {
+		for _, p := range problems {
+			if len(about) > 0 && v.selected.Host != "" && p.Target.Host == v.selected.Host && p.Target.Kind != scene.Pod {
+				continue // said above
+			}
+			lines = append(lines, problemLines(p, width)...)
+		}
+	}
+	return lines
+}
+
+func hintLines(f view.Frame, width int) []widget.Line {
+	var out []widget.Line
+	for _, l := range widget.Wrap(f.Words.Say("map.hint"), width) {
+		out = append(out, text(l, theme.Accent))
+	}
+	return out
+}
+
+// startLines are what a cluster that comes up has, and what it still waits for.
+func startLines(f view.Frame) []widget.Line {
+	say, s := f.Words.Say, f.Scene
+	item := func(done bool, some bool, text string) widget.Line {
+		switch {
+		case done:
+			return widget.Line{{Text: string(grid.Running) + " ", Style: theme.OK}, {Text: text, Style: theme.Dim}}
+		case some:
+			return widget.Line{{Text: string(grid.Starting) + " ", Style: theme.Busy}, {Text: text, Style: theme.Text}}
+		}
+		return widget.Line{{Text: string(grid.Waiting) + " ", Style: theme.Waiting}, {Text: text, Style: theme.Text}}
+	}
+	healthy, nodes, all := came(s)
+	out := []widget.Line{text(say("map.starting"), theme.Text)}
+	if q := s.Quorum; q.Raft {
+		key := "map.start-etcd"
+		if q.Leader != "" {
+			key = "map.start-led"
+		}
+		out = append(out, item(q.Leader != "", q.Alive > 0, say(key, "alive", q.Alive, "members", q.Members, "leader", q.Leader)))
+	}
+	return append(out,
+		item(healthy == len(s.Masters), healthy > 0, say("map.start-api", "n", healthy, "of", len(s.Masters))),
+		item(s.ActiveControllers != "", false, say("map.start-controllers")),
+		item(s.ActiveScheduler != "", false, say("map.start-scheduler")),
+		item(nodes == all, nodes > 0, say("map.start-nodes", "n", nodes, "of", all)))
+}
+
+// startBrief is startLines in a line: only what is waited for.
+func startBrief(f view.Frame) string {
+	s, say := f.Scene, f.Words.Say
+	healthy, nodes, all := came(s)
+	var parts []string
+	if s.Quorum.Raft && s.Quorum.Leader == "" {
+		parts = append(parts, say("map.brief-etcd"))
+	}
+	if healthy < len(s.Masters) {
+		parts = append(parts, say("map.brief-api", "n", healthy, "of", len(s.Masters)))
+	}
+	if s.ActiveControllers == "" {
+		parts = append(parts, "controller manager")
+	}
+	if s.ActiveScheduler == "" {
+		parts = append(parts, "scheduler")
+	}
+	if nodes < all {
+		parts = append(parts, say("map.brief-nodes", "n", nodes, "of", all))
+	}
+	return say("map.brief-start", "what", strings.Join(parts, ", "))
+}
+
+// came counts API servers that answer and nodes that are Ready, of all machines.
+func came(s *scene.Scene) (healthy, nodes, all int) {
+	nodes, all = s.NodesReady, len(s.Masters)+len(s.Workers)
+	for i := range s.Masters {
+		m := &s.Masters[i]
+		if m.Backend != nil && m.Backend.Healthy {
+			healthy++
+		}
+		if m.Node != nil && m.Node.Ready == "True" {
+			nodes++
+		}
+	}
+	return healthy, nodes, all
+}
+
+// drawNow draws the pane of now, or its short form.
+func (v View) drawNow(f view.Frame, p *plan, c grid.Canvas) {
 	w, h := c.Size()
-	if w < 20 || h < 3 {
+	if w < 20 || h < 1 {
+		return
+	}
+	if p.class == compact {
+		v.drawBrief(f, c)
+		return
+	}
+	if h < 3 {
 		return
 	}
 	title := f.Words.Say("map.now")
-	about := v.details(f)
-	if len(about) > 0 {
+	if v.selected.Kind != scene.Nothing {
 		title = f.Words.Say("map.about", "what", v.nameOf(f))
 	}
 	in := pane(c, title)
 	iw, ih := in.Size()
-	var lines []widget.Line
-	for _, l := range about {
-		lines = append(lines, wrapLine(l, iw)...)
-	}
-	problems := f.Scene.Problems(f.World, f.Words)
-	if len(about) > 0 && len(problems) > 0 && len(lines)+2 <= ih {
-		lines = append(lines, nil)
-	}
-	if len(problems) == 0 && len(about) == 0 {
-		for _, l := range wellLines(f) {
-			lines = append(lines, wrapLine(l, iw)...)
+	if v.hinting(f) { // at the foot, whatever there is to say above
+		hint := hintLines(f, iw)
+		for i, l := range hint {
+			l.Draw(in, 0, ih-len(hint)+i, iw)
 		}
+		ih -= len(hint)
 	}
-	for i, p := range problems {
-		if len(about) > 0 && v.selected.Host != "" && p.Target.Host == v.selected.Host {
-			continue // said above
-		}
-		block := problemLines(p, iw)
-		if len(lines)+len(block) > ih-1 && i < len(problems)-1 || len(lines)+len(block) > ih {
-			if len(lines) < ih {
-				lines = append(lines, widget.Line{{Text: f.Words.Say("map.more-problems", "n", len(problems)-i), Style: theme.Dim}})
-			}
-			break
-		}
-		lines = append(lines, block...)
+	lines := v.nowLines(f, iw)
+	if n := len(lines) - ih; n > 0 && ih > 0 {
+		lines = append(lines[:ih-1:ih-1], text(f.Words.Say("map.more-lines", "n", n+1), theme.Dim))
 	}
 	drawLines(in, lines, iw, ih)
 }
 
-func problemLines(p scene.Problem, width int) []widget.Line {
-	sign, style := grid.Waiting, theme.Waiting
+// drawBrief says in a line or two what is wrong or selected, and what comes next.
+func (v View) drawBrief(f view.Frame, c grid.Canvas) {
+	w, h := c.Size()
+	var lines []widget.Line
+	switch about := v.details(f); {
+	case f.World.Start.IsZero():
+		lines = []widget.Line{text(" "+f.Words.Say("map.empty"), theme.Dim)}
+	case len(about) > 0:
+		head := widget.Line{{Text: string(grid.Marker), Style: theme.Accent}, {Text: v.nameOf(f), Style: theme.Accent}, {Text: "  "}}
+		lines = []widget.Line{append(head, about[0]...)}
+		if len(about) > 1 { // what comes next is last
+			lines = append(lines, append(widget.Line{{Text: "  "}}, about[len(about)-1]...))
+		}
+	case f.Scene.Starting:
+		lines = []widget.Line{text(" "+string(grid.Starting)+" "+startBrief(f), theme.Busy)}
+	default:
+		lines = v.briefProblems(f)
+	}
+	if v.hinting(f) && h > 1 {
+		lines = append(lines[:min(len(lines), 1):min(len(lines), 1)], text(" "+f.Words.Say("map.hint"), theme.Accent))
+	}
+	drawLines(c, lines, w, h)
+}
+
+func (v View) briefProblems(f view.Frame) []widget.Line {
+	problems := f.Scene.Problems(f.World, f.Words)
+	if len(problems) == 0 {
+		return []widget.Line{append(widget.Line{{Text: " "}}, wellLines(f)[0]...), text("   "+wellLines(f)[1][0].Text, theme.Dim)}
+	}
+	width := max(f.W-2, 0)
+	block := func(p scene.Problem) widget.Line {
+		sign, style, body := problemSign(p)
+		return widget.Line{{Text: " " + string(sign) + " ", Style: style}, {Text: p.Text, Style: body}}
+	}
+	first := block(problems[0])
+	said := 1
+	var second widget.Line
+	next := widget.S(string(grid.RightTo)+" "+problems[0].Next, theme.Waiting)
+	switch {
+	case problems[0].Next == "":
+	case first.Width()+2+grid.Width(next.Text) <= width:
+		first = append(first, widget.S("  ", 0), next)
+	default:
+		second = widget.Line{{Text: "   "}, next}
+	}
+	if second == nil && len(problems) > 1 {
+		second, said = block(problems[1]), 2
+		if n := problems[1].Next; n != "" {
+			second = append(second, widget.S("  "+string(grid.RightTo)+" "+n, theme.Waiting))
+		}
+	}
+	if n := len(problems) - said; n > 0 {
+		more := f.Words.Say("map.more-problems", "n", n)
+		room := max(width-grid.Width(more)-2, 0)
+		for second.Width() > room && len(second) > 1 {
+			last := &second[len(second)-1]
+			if cut := grid.Width(last.Text) - (second.Width() - room); cut > 8 || len(second) == 2 {
+				last.Text = grid.Cut(last.Text, cut)
+				break
+			}
+			second = second[:len(second)-1]
+		}
+		second = append(second, widget.S("  "+more, theme.Dim))
+	}
+	return []widget.Line{first, second}
+}
+
+func problemSign(p scene.Problem) (sign rune, style, body grid.Style) {
 	switch p.Severity {
 	case scene.Lasting:
-		sign, style = grid.CutMark, theme.Fault
-	case scene.Broken, scene.Grave:
-		sign, style = grid.Failing, theme.Failing
+		return grid.CutMark, theme.Fault, theme.Text
+	case scene.Broken:
+		return grid.Failing, theme.Failing, theme.Text
+	case scene.Grave:
+		return grid.Failing, theme.Failing, theme.Failing
 	}
-	text := theme.Text
-	if p.Severity == scene.Grave {
-		text = theme.Failing
-	}
+	return grid.Waiting, theme.Waiting, theme.Text
+}
+
+func problemLines(p scene.Problem, width int) []widget.Line {
+	sign, style, text := problemSign(p)
 	var out []widget.Line
 	for i, l := range widget.Wrap(p.Text, width-2) {
 		head := "  "
@@ -88,12 +284,17 @@ func problemLines(p scene.Problem, width int) []widget.Line {
 	return out
 }
 
+// wellLines say that nothing is wrong, with what there is.
 func wellLines(f view.Frame) []widget.Line {
 	s := f.Scene
 	out := []widget.Line{{{Text: string(grid.Running) + " ", Style: theme.OK}, {Text: f.Words.Say("map.well"), Style: theme.Text}}}
-	out = append(out, widget.Line{{Text: "  " + f.Words.Say("map.well-counts", "masters", len(s.Masters), "workers", len(s.Workers), "pods", s.PodsRunning), Style: theme.Dim}})
-	if f.Live {
-		out = append(out, nil, widget.Line{{Text: f.Words.Say("map.try"), Style: theme.Dim}})
+	out = append(out, widget.Line{{Text: f.Words.Say("map.well-counts", "masters", len(s.Masters), "workers", len(s.Workers), "pods", s.PodsRunning), Style: theme.Dim}})
+	if n := len(f.World.Elections); n > 0 && s.Quorum.Leader != "" {
+		e := f.World.Elections[n-1]
+		if m, ok := f.World.Members.Get(s.Quorum.Leader); ok && (e.To != m.Name || e.Term != m.Term) { // nobody told of its election: a new group has begun
+			e.To, e.Term, e.At = m.Name, m.Term, m.Since
+		}
+		out = append(out, widget.Line{{Text: f.Words.Say("map.well-leader", "leader", e.To, "since", f.Scene.Since(e.At), "term", e.Term), Style: theme.Dim}})
 	}
 	return out
 }
@@ -108,239 +309,4 @@ func wrapLine(l widget.Line, width int) []widget.Line {
 		out = append(out, widget.Line{{Text: t, Style: l[0].Style}})
 	}
 	return out
-}
-
-// nameOf is the selection in a few words.
-func (v View) nameOf(f view.Frame) string {
-	t := v.selected
-	switch t.Kind {
-	case scene.Pod:
-		return "pod " + t.Name
-	case scene.Process:
-		return t.Process + " " + f.Words.Say("map.on", "host", t.Host)
-	}
-	return t.Host
-}
-
-// details of the selection: what it is, why, and what comes next.
-func (v View) details(f view.Frame) []widget.Line {
-	t := v.selected
-	master, worker := f.Scene.Find(t)
-	switch t.Kind {
-	case scene.Master:
-		if master != nil {
-			return masterDetails(f, master)
-		}
-	case scene.Worker:
-		if worker != nil {
-			return workerDetails(f, worker)
-		}
-	case scene.Process:
-		return processDetails(f, t)
-	case scene.Pod:
-		return podDetails(f, t)
-	}
-	return nil
-}
-
-func text(s string, style grid.Style) widget.Line { return widget.Line{{Text: s, Style: style}} }
-
-func masterDetails(f view.Frame, m *scene.MasterInfo) []widget.Line {
-	say := f.Words.Say
-	var out []widget.Line
-	if !m.Up {
-		out = append(out, text(say("why.machine-down", "host", m.Name, "by", scene.By(m.By, f.Words), "since", f.Scene.Since(m.Since)), theme.Failing))
-	} else {
-		out = append(out, text(say("about.up", "since", f.Scene.Since(m.Since)), theme.Text))
-	}
-	if e := m.Member; e != nil {
-		key := "about.member"
-		if !m.Up || e.Role == "down" {
-			key = "about.member-down"
-		}
-		out = append(out, text(say(key, "role", e.Role, "term", e.Term, "last", e.LastIndex, "commit", e.CommitIndex, "applied", e.Applied), theme.Text))
-		if e.Err != "" {
-			out = append(out, text(say("about.member-error", "error", e.Err), theme.Failing))
-		}
-	}
-	if b := m.Backend; b != nil {
-		key := "about.backend"
-		if !b.Healthy {
-			key = "about.backend-out"
-		}
-		out = append(out, text(say(key, "rate", rate(b.PerSec), "total", b.Total, "watches", b.Watches, "reason", b.Reason), theme.Text))
-	}
-	return append(out, faultLines(f, &m.Machine)...)
-}
-
-func faultLines(f view.Frame, m *scene.Machine) []widget.Line {
-	var out []widget.Line
-	for i, fl := range m.Faults {
-		if i == 4 {
-			out = append(out, text(f.Words.Say("about.more-faults", "n", len(m.Faults)-i), theme.Dim))
-			break
-		}
-		out = append(out, text(f.Words.Say("why.fault", "fault", fl.Fault.String(), "by", scene.By(fl.By, f.Words), "since", f.Scene.Since(fl.At)), theme.Fault))
-	}
-	return out
-}
-
-func workerDetails(f view.Frame, w *scene.WorkerInfo) []widget.Line {
-	say := f.Words.Say
-	var out []widget.Line
-	if !w.Up {
-		out = append(out, text(say("why.machine-down", "host", w.Name, "by", scene.By(w.By, f.Words), "since", f.Scene.Since(w.Since)), theme.Failing))
-	}
-	if n := w.Node; n != nil {
-		out = append(out, text(say("about.node", "ready", n.Ready, "reason", n.Reason, "since", f.Scene.Since(n.Since), "lease", max(w.LeaseAge, 0)), theme.Text))
-		for _, t := range n.Object.Spec.Taints {
-			out = append(out, text(say("about.taint", "taint", t.Key+":"+string(t.Effect)), theme.Waiting))
-		}
-	}
-	out = append(out, faultLines(f, &w.Machine)...)
-	c := f.World.Compare(w.Name)
-	out = append(out, text(say("about.belief", "believed", c.Belief, "running", c.Truth), theme.Text))
-	if next := f.Scene.Next(w, f.Words); next != "" {
-		out = append(out, text(string(grid.RightTo)+" "+next, theme.Waiting))
-	}
-	return out
-}
-
-func processDetails(f view.Frame, t scene.Target) []widget.Line {
-	h, ok := f.World.Hosts.Get(t.Host)
-	if !ok {
-		return nil
-	}
-	p, ok := h.Processes[t.Process]
-	if !ok {
-		return nil
-	}
-	say := f.Words.Say
-	out := []widget.Line{}
-	if p.Up {
-		out = append(out, text(say("about.process", "since", f.Scene.Since(p.Since), "n", p.Restarts), theme.Text))
-	} else {
-		out = append(out, text(say("why.process-down", "process", t.Process, "host", t.Host, "reason", p.Reason, "by", scene.By(p.By, f.Words), "since", f.Scene.Since(p.Since)), theme.Failing))
-	}
-	if key := "about." + t.Process; f.Words.Has(key) {
-		out = append(out, text(say(key), theme.Dim))
-	}
-	return out
-}
-
-func podDetails(f view.Frame, t scene.Target) []widget.Line {
-	say := f.Words.Say
-	p, ok := f.World.Pods.Get(t.Namespace + "/" + t.Name)
-	if !ok {
-		return []widget.Line{text(say("about.gone"), theme.Dim)}
-	}
-	out := []widget.Line{text(say("about.pod", "status", p.Status, "ready", p.Ready, "total", p.Total, "since", f.Scene.Since(p.Since), "n", p.Restarts), theme.Text)}
-	if t.Host != "" {
-		out = append(out, text(say("about.pod-node", "node", t.Host), theme.Text))
-	} else {
-		why, next := f.Scene.PendingWhy(f.World, p, f.Words)
-		out = append(out, text(why, theme.Waiting))
-		if next != "" {
-			out = append(out, text(string(grid.RightTo)+" "+next, theme.Dim))
-		}
-	}
-	if e, ok := f.World.Evictions.Get(t.Namespace + "/" + t.Name); ok {
-		out = append(out, text(string(grid.RightTo)+" "+say("why.evict-in", "in", e.Due.Sub(f.Now), "n", 1), theme.Waiting))
-	}
-	prefix := t.Host + " " + string(p.Object.UID) + " "
-	for _, c := range p.Object.Spec.Containers {
-		r, ok := f.World.Running.Get(prefix + c.Name)
-		state := say("about.no-container")
-		if ok {
-			state = string(r.State) + " " + words.Span(f.Scene.Since(r.Since))
-			if r.Until.After(f.Now) {
-				state += ", " + say("about.until", "in", r.Until.Sub(f.Now))
-			}
-		}
-		out = append(out, text(say("about.container", "name", c.Name, "image", c.Image, "state", state), theme.Dim))
-	}
-	return out
-}
-
-// drawStrip is the line of time: what the user did, what broke, who was elected, from the start to now.
-func drawStrip(f view.Frame, c grid.Canvas) {
-	w, h := c.Size()
-	if w < 20 || h < 1 || f.World.Start.IsZero() {
-		return
-	}
-	line := c
-	last := " " + f.Words.Say("map.strip-now") + " "
-	right := w - grid.Width(last) - 1
-	for x := 1; x <= right; x++ {
-		line.Put(x, 0, string(grid.LineH), theme.Frame)
-	}
-	line.Put(1, 0, string(grid.LineStart), theme.Frame)
-	line.Put(right, 0, string(grid.LineEnd), theme.Frame)
-	line.Put(right+1, 0, last, theme.Dim)
-	span := f.Now.Sub(f.World.Start)
-	if span <= 0 {
-		return
-	}
-	room := right - 2
-	place := func(t time.Time) int {
-		return 2 + int(float64(t.Sub(f.World.Start))/float64(span)*float64(max(room-1, 1))+0.5)
-	}
-	marks := append([]feed.Mark(nil), f.Feed.Marks()...)
-	sort.SliceStable(marks, func(i, j int) bool { return marks[i].Kind < marks[j].Kind }) // what matters most is drawn last
-	for _, m := range marks {
-		if m.At.Before(f.World.Start) || m.At.After(f.Now) {
-			continue
-		}
-		sign, style := markSign(m.Kind)
-		line.Put(min(max(place(m.At), 2), right-1), 0, string(sign), style)
-	}
-	if h < 2 {
-		return
-	}
-	line.Put(1, 1, "0", theme.Dim)
-	line.PutRight(right+1, 1, words.Span(span), theme.Dim)
-	used := 3
-	sort.SliceStable(marks, func(i, j int) bool { return marks[i].At.After(marks[j].At) }) // the newest get their words first
-	taken := make([]bool, w)
-	for x := range min(used, w) {
-		taken[x] = true
-	}
-	for x := max(right-len(words.Span(span))-1, 0); x < w; x++ {
-		taken[x] = true
-	}
-	for _, m := range marks {
-		if m.Kind == sentence.Order || m.At.Before(f.World.Start) || m.At.After(f.Now) {
-			continue
-		}
-		word := grid.Cut(m.Word, 14)
-		x := min(max(place(m.At)-grid.Width(word)/2, 3), max(right-grid.Width(word), 3))
-		if free(taken, x-1, x+grid.Width(word)+1) {
-			_, style := markSign(m.Kind)
-			line.Put(x, 1, word, style&^grid.Bold)
-			for i := x - 1; i <= x+grid.Width(word) && i < w; i++ {
-				taken[max(i, 0)] = true
-			}
-		}
-	}
-}
-
-func free(taken []bool, from, to int) bool {
-	for x := max(from, 0); x < to; x++ {
-		if x >= len(taken) || taken[x] {
-			return false
-		}
-	}
-	return true
-}
-
-func markSign(m sentence.Mark) (rune, grid.Style) {
-	switch m {
-	case sentence.Break:
-		return grid.CutMark, theme.Fault
-	case sentence.Elect:
-		return grid.Leader, theme.Leader
-	case sentence.Trouble:
-		return grid.Failing, theme.Failing
-	}
-	return grid.Moment, theme.Accent
 }

@@ -1,118 +1,268 @@
 package mapview
 
 import (
-	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/intent"
+	"example.com/kubeviz/tui/layout"
+	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/scene"
+	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/view"
 )
 
+// Limits of what is walked through one by one.
+const (
+	partsMax   = 500
+	pendingMax = 20
+)
+
+// places lists what can be selected, with where it is, in the order of the tab key: masters, members, waiting pods, workers or zones, then who asks.
+func (v View) places(f view.Frame, p *plan) []placed {
+	out := append([]placed{}, p.masters...)
+	for _, l := range links(f, p) {
+		out = append(out, placed{etcdOf(l.m.Name), l.rect})
+	}
+	if !p.pending.Empty() {
+		for i, pod := range f.Scene.Pending {
+			if i == pendingMax {
+				break
+			}
+			out = append(out, placed{scene.PodTarget(pod), p.pending})
+		}
+	}
+	l := &p.floor
+	out = append(append(out, l.cards...), l.rows...)
+	if !l.big.rect.Empty() {
+		out = append(out, l.big)
+	}
+	named := map[string]bool{}
+	for _, t := range l.rows {
+		named[t.target.Host] = true
+	}
+	for i := range l.blocks {
+		b := &l.blocks[i]
+		if len(l.blocks) > 1 || l.group > 1 {
+			out = append(out, placed{zoneTarget(f, b.zoom), layout.Rect{X: b.rect.X, Y: b.rect.Y, W: min(b.rect.W, 24), H: 1}})
+		}
+		if l.group > 1 {
+			continue
+		}
+		for at, member := range b.members {
+			if named[f.Scene.Workers[member].Name] {
+				continue // it has a line of its own
+			}
+			x, y := b.cellAt(at, 1)
+			out = append(out, placed{workerAt(f, member), layout.Rect{X: x, Y: y, W: 1, H: 1}})
+		}
+	}
+	out = append(out, clientPlaces(f, p)...)
+	if !p.balancer.Empty() {
+		r := p.balancer
+		if p.users.Empty() {
+			r = layout.Rect{X: r.X + 14, Y: r.Y, W: 8, H: 1}
+		}
+		out = append(out, placed{balancerTarget, r})
+	}
+	return out
+}
+
 // move goes to the nearest thing in a direction; inside a machine, along its parts.
-func (v View) move(f view.Frame, p *plan, m intent.Move) scene.Target {
-	if v.inside() {
-		by := m.DX + m.DY
-		return along(parts(f, v.selected.Host), v.selected, by)
+func (v View) move(f view.Frame, m intent.Move) View {
+	if v.inside != "" {
+		v.selected = along(v.parts(f, v.inside), v.selected, m.DX+m.DY)
+		return v
 	}
-	all := p.all()
+	p := makePlan(f, v)
+	all := v.places(f, &p)
 	if len(all) == 0 {
-		return scene.Target{}
+		return v
 	}
-	from, ok := p.find(v.selected.Host)
-	if v.selected.Kind == scene.Pod { // a pending pod lies between masters and workers
-		from, ok = placed{rect: p.pending}, !p.pending.Empty()
+	from := -1
+	for i, t := range all {
+		if t.target == v.selected {
+			from = i
+			break
+		}
 	}
-	if !ok {
-		return all[0].target
+	if from < 0 {
+		v.selected = v.first(f, all)
+		return v
 	}
-	best, score := v.selected, 1<<30
-	cx, cy := from.rect.X+from.rect.W/2, from.rect.Y+from.rect.H/2
+	if m.DY != 0 && p.floor.before+p.floor.after > 0 && v.selected.Kind == scene.Worker {
+		if next, ok := v.alongRows(f, &p.floor, m.DY); ok {
+			return next
+		}
+	}
+	if t, ok := nearest(all, all[from], m); ok {
+		v.selected = t
+	}
+	return v
+}
+
+// alongRows goes to the row before or after where rows scroll; false: there is none.
+func (v View) alongRows(f view.Frame, l *floor, by int) (View, bool) {
+	for i, t := range l.rows {
+		if t.target != v.selected {
+			continue
+		}
+		members := v.zoom.members(f.Scene)
+		at := l.before + i + by
+		if len(l.blocks) > 0 || at < 0 || at >= len(members) {
+			return v, false
+		}
+		v.selected = workerAt(f, members[at])
+		if i+by < 0 || i+by >= len(l.rows) {
+			v.top = l.before + by
+		}
+		return v, true
+	}
+	return v, false
+}
+
+// at selects the row with a number among those on the screen.
+func (v View) at(f view.Frame, row int) View {
+	p := makePlan(f, v)
+	if rows := p.floor.rows; len(rows) > 0 {
+		v.selected = rows[min(max(row, 0), len(rows)-1)].target
+	}
+	return v
+}
+
+// first is where a selection begins: with what is worst, else with the first machine.
+func (v View) first(f view.Frame, all []placed) scene.Target {
 	for _, t := range all {
-		x, y := t.rect.X+t.rect.W/2, t.rect.Y+t.rect.H/2
-		dx, dy := (x-cx)*m.DX, (y-cy)*m.DY
-		across := abs((x - cx) * m.DY)
-		if m.DX != 0 {
-			across = abs(y-cy) * 8 // stay in the row
+		if m, w := f.Scene.Find(t.target); (t.target.Kind == scene.Master && m != nil && !m.Up) || (t.target.Kind == scene.Worker && w != nil && w.Wrong) {
+			return t.target
 		}
-		if dx+dy <= 0 || t.target == v.selected {
+	}
+	return all[0].target
+}
+
+// nearest is the thing that lies next in a direction: what is straight ahead comes before what is aside.
+func nearest(all []placed, from placed, m intent.Move) (scene.Target, bool) {
+	best, score := from.target, 1<<30
+	for _, t := range all {
+		if t.target == from.target || t.rect == from.rect {
 			continue
 		}
-		if m.DX != 0 && abs(y-cy) > 1 && !p.rows {
+		var ahead, aside, skew int
+		a, b := from.rect, t.rect
+		switch {
+		case m.DX > 0:
+			ahead, aside, skew = b.X-a.Right(), gap(a.Y, a.Bottom(), b.Y, b.Bottom()), a.Y-b.Y
+		case m.DX < 0:
+			ahead, aside, skew = a.X-b.Right(), gap(a.Y, a.Bottom(), b.Y, b.Bottom()), a.Y-b.Y
+		case m.DY > 0:
+			ahead, aside, skew = b.Y-a.Bottom(), gap(a.X, a.Right(), b.X, b.Right()), a.X+a.W/2-b.X-b.W/2
+		default:
+			ahead, aside, skew = a.Y-b.Bottom(), gap(a.X, a.Right(), b.X, b.Right()), a.X+a.W/2-b.X-b.W/2
+		}
+		if ahead < 0 || (m.DX != 0 && aside > 0) { // sideways one stays in the row
 			continue
 		}
-		if s := dx + dy*4 + across; s < score {
+		s := ahead*16 + aside*24 + max(skew, -skew)
+		if s < score {
 			best, score = t.target, s
 		}
 	}
-	return best
+	return best, score < 1<<30
 }
 
-// next goes through machines and pending pods in reading order; inside a machine, through its parts.
-func (v View) next(f view.Frame, p *plan, by int) scene.Target {
-	if v.inside() {
-		return wrap(parts(f, v.selected.Host), v.selected, by)
+// gap between two stretches; 0 where they overlap.
+func gap(a, aEnd, b, bEnd int) int {
+	return max(b-aEnd+1, a-bEnd+1, 0)
+}
+
+// next goes through everything in reading order; inside a machine, through its parts.
+func (v View) next(f view.Frame, by int) View {
+	if v.inside != "" {
+		v.selected = wrap(v.parts(f, v.inside), v.selected, by)
+		return v
 	}
-	var all []scene.Target
-	for _, t := range p.masters {
-		all = append(all, t.target)
+	p := makePlan(f, v)
+	all := v.places(f, &p)
+	targets := make([]scene.Target, len(all))
+	for i, t := range all {
+		targets[i] = t.target
 	}
-	for i, pod := range f.Scene.Pending {
-		if i == 20 {
-			break
+	v.selected = wrap(targets, v.selected, by)
+	return v
+}
+
+// deeper goes into what is selected: a zone, a machine, then the page about a thing.
+func (v View) deeper(f view.Frame) (view.View, []intent.Intent) {
+	v.acted = true
+	t := v.selected
+	switch t.Kind {
+	case scene.Nothing:
+		p := makePlan(f, v)
+		if all := v.places(f, &p); len(all) > 0 {
+			v.selected = v.first(f, all)
 		}
-		all = append(all, scene.PodTarget(pod))
-	}
-	for _, t := range p.workers {
-		all = append(all, t.target)
-	}
-	return wrap(all, v.selected, by)
-}
-
-// deeper goes into the selected machine.
-func (v View) deeper(f view.Frame) (scene.Target, bool) {
-	if v.selected.Kind != scene.Master && v.selected.Kind != scene.Worker {
-		return v.selected, false
-	}
-	all := parts(f, v.selected.Host)
-	if len(all) == 0 {
-		return v.selected, false
-	}
-	return all[0], true
-}
-
-// shallower comes back: from a part to its machine, from a machine to nothing.
-func (v View) shallower(f view.Frame) scene.Target {
-	if !v.inside() {
-		return scene.Target{}
-	}
-	if m, _ := f.Scene.Find(v.selected); m != nil {
-		return scene.Target{Kind: scene.Master, Host: v.selected.Host}
-	}
-	return scene.Target{Kind: scene.Worker, Host: v.selected.Host}
-}
-
-// at finds what lies under the mouse. A second click on a machine goes to the part under it.
-func (v View) at(f view.Frame, p *plan, x, y int) (scene.Target, bool) {
-	if p.pending.Contains(x, y) && len(f.Scene.Pending) > 0 {
-		return scene.PodTarget(f.Scene.Pending[0]), true
-	}
-	for _, t := range p.all() {
-		if !t.rect.Contains(x, y) {
-			continue
+		return v, nil
+	case target.Client:
+		if t.Name == motion.You {
+			return v, []intent.Intent{intent.Console{}}
 		}
-		if t.target.Kind == scene.Master && v.selected.Host == t.target.Host {
-			names := masterParts(f, t.target.Host)
-			if row := y - t.rect.Y - 1; row >= 0 && row < len(names) && names[row] != "" {
-				return scene.Target{Kind: scene.Process, Host: t.target.Host, Process: names[row]}, true
+	case target.Zone:
+		p := makePlan(f, v)
+		for i := range p.floor.blocks {
+			b := &p.floor.blocks[i]
+			if zoneTarget(f, b.zoom) == t && b.zoom != v.zoom {
+				v.zoom, v.top, v.scale = b.zoom, 0, byRoom
+				v.selected = workerAt(f, b.members[0])
+				q := makePlan(f, v)
+				for _, pl := range v.places(f, &q) {
+					if _, w := f.Scene.Find(pl.target); pl.target.Kind == target.Zone || (w != nil && pl.target.Kind == scene.Worker) {
+						v.selected = pl.target
+						break
+					}
+				}
+				return v, nil
 			}
 		}
-		return t.target, true
+		v.scale, v.top = asRows, 0 // no finer picture: the machines one by one
+		return v.at(f, 0), nil
+	case scene.Master, scene.Worker:
+		if all := v.parts(f, t.Host); len(all) > 0 && v.inside == "" {
+			v.inside, v.selected = t.Host, all[0]
+			return v, nil
+		}
+	case scene.Process:
+		if v.inside == "" { // on the raft lane
+			return v, []intent.Intent{intent.Show{View: "raft"}, intent.Select{Target: t}}
+		}
 	}
-	return scene.Target{}, false
+	return v, []intent.Intent{intent.Open{Page: "detail", Target: t}}
+}
+
+// shallower comes back: from a part to its machine, from a machine out of the zone or to nothing; false: there is nothing to leave.
+func (v View) shallower(f view.Frame) (View, bool) {
+	v.acted = true
+	switch {
+	case v.inside != "":
+		kind := scene.Worker
+		if m, _ := f.Scene.Find(scene.Target{Host: v.inside}); m != nil {
+			kind = scene.Master
+		}
+		v.selected, v.inside = scene.Target{Kind: kind, Host: v.inside}, ""
+	case v.scale == asRows && v.zoom != (zoom{}):
+		v.scale, v.top = byRoom, 0
+	case v.zoom != (zoom{}):
+		v.selected = zoneTarget(f, v.zoom)
+		v.zoom, v.top = v.zoom.out(), 0
+	case v.scale != byRoom:
+		v.scale, v.top = byRoom, 0
+	case v.selected.Kind != scene.Nothing:
+		v.selected = scene.Target{}
+	default:
+		return v, false
+	}
+	return v, true
 }
 
 // parts of a machine that can be selected: the processes of a master; the pods of a worker, then its processes.
-func parts(f view.Frame, host string) []scene.Target {
+func (v View) parts(f view.Frame, host string) []scene.Target {
 	m, w := f.Scene.Find(scene.Target{Host: host})
 	var out []scene.Target
 	var h *world.Host
@@ -121,12 +271,19 @@ func parts(f view.Frame, host string) []scene.Target {
 		h = m.Host
 	case w != nil:
 		h = w.Host
-		for _, p := range scene.PodsOn(f.World, w.Name, 500) {
+		for _, p := range scene.PodsOn(f.World, w.Name, partsMax) {
 			out = append(out, scene.PodTarget(p))
 		}
 	}
 	for _, name := range scene.ProcessNames(h) {
 		out = append(out, scene.Target{Kind: scene.Process, Host: host, Process: name})
+	}
+	if m != nil {
+		for _, p := range scene.PodsOn(f.World, host, partsMax) {
+			if !mirror(p) {
+				out = append(out, scene.PodTarget(p))
+			}
+		}
 	}
 	return out
 }
@@ -149,55 +306,11 @@ func wrap(all []scene.Target, at scene.Target, by int) scene.Target {
 	}
 	for i, t := range all {
 		if t == at {
-			return all[(i+by+len(all))%len(all)]
+			return all[((i+by)%len(all)+len(all))%len(all)]
 		}
 	}
 	if by < 0 {
 		return all[len(all)-1]
 	}
 	return all[0]
-}
-
-// about is the record that made the selected thing what it is now.
-func (v View) about(f view.Frame) event.Seq {
-	t := v.selected
-	switch t.Kind {
-	case scene.Pod:
-		if p, ok := f.World.Pods.Get(t.Namespace + "/" + t.Name); ok {
-			if a, ok := f.World.Attempts.Get(t.Namespace + "/" + t.Name); ok && t.Host == "" {
-				return a.Seq
-			}
-			return p.Seq
-		}
-	case scene.Process:
-		if h, ok := f.World.Hosts.Get(t.Host); ok {
-			if s := h.Processes[t.Process].Seq; s != 0 {
-				return s
-			}
-			return h.Seq
-		}
-	case scene.Master, scene.Worker:
-		h, ok := f.World.Hosts.Get(t.Host)
-		if ok && h.Seq != 0 {
-			return h.Seq
-		}
-		m, w := f.Scene.Find(t)
-		if w != nil && w.Node != nil {
-			return w.Node.Seq
-		}
-		if m != nil && len(m.Faults) > 0 {
-			return m.Faults[0].Seq
-		}
-		if m != nil && m.Member != nil {
-			return m.Member.Seq
-		}
-	}
-	return 0
-}
-
-func abs(n int) int {
-	if n < 0 {
-		return -n
-	}
-	return n
 }

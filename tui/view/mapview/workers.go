@@ -8,6 +8,7 @@ import (
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
+	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/view"
@@ -17,6 +18,8 @@ import (
 // readiness of a worker: its sign, word and style.
 func readiness(f view.Frame, w *scene.WorkerInfo) (sign rune, word string, style grid.Style) {
 	switch {
+	case !w.Up && w.Seq == 0:
+		return grid.Waiting, f.Words.Say("map.not-on"), theme.Waiting
 	case !w.Up:
 		return grid.Failing, f.Words.Say("map.down", "since", f.Scene.Since(w.Since)), theme.Failing
 	case w.Node == nil:
@@ -28,7 +31,7 @@ func readiness(f view.Frame, w *scene.WorkerInfo) (sign rune, word string, style
 	case w.Silent:
 		return grid.Running, f.Words.Say("map.silent", "age", w.LeaseAge), theme.Waiting
 	case w.Cordoned:
-		return grid.Running, "Ready,SchedulingDisabled", theme.Waiting
+		return grid.Cordoned, "cordoned", theme.Waiting
 	}
 	return grid.Running, "Ready", theme.OK
 }
@@ -37,9 +40,9 @@ func since(f view.Frame, t time.Time) string {
 	return f.Words.Say("map.since", "since", f.Scene.Since(t))
 }
 
-func (v View) drawWorker(f view.Frame, p *plan, w *scene.WorkerInfo, c grid.Canvas) {
+func (v View) drawWorker(f view.Frame, w *scene.WorkerInfo, c grid.Canvas) {
 	sign, word, style := readiness(f, w)
-	title := widget.Line{{Text: w.Name, Style: titleStyle(w.Wrong)}, {Text: " " + string(sign), Style: style}}
+	title := widget.Line{{Text: sanitize.Text(w.Name), Style: titleStyle(w.Wrong)}, {Text: " " + string(sign), Style: style}}
 	cw, _ := c.Size()
 	room := cw - cardTitle - title.Width() - 1
 	if i := strings.LastIndexByte(word, ' '); i > 0 && room < grid.Width(word) && w.Node != nil {
@@ -47,6 +50,9 @@ func (v View) drawWorker(f view.Frame, p *plan, w *scene.WorkerInfo, c grid.Canv
 	}
 	if room >= grid.Width(word) {
 		title = append(title, widget.S(" "+word, style&^grid.Bold))
+	}
+	if w.Zone != "" && title.Width()+3+grid.Width(sanitize.Text(w.Zone)) <= cw-cardTitle {
+		title = append(title, widget.S("  "+sanitize.Text(w.Zone), theme.Dim))
 	}
 	frame := style
 	if w.Wrong && style == theme.OK {
@@ -71,7 +77,7 @@ func (v View) drawWorker(f view.Frame, p *plan, w *scene.WorkerInfo, c grid.Canv
 func (v View) troubles(f view.Frame, w *scene.WorkerInfo, width int) []widget.Line {
 	say := f.Words.Say
 	var out []widget.Line
-	if !w.Up {
+	if !w.Up && w.Seq != 0 {
 		out = append(out, widget.Line{{Text: say("map.down-by", "by", scene.By(w.By, f.Words)), Style: byStyle(w.By)}, {Text: clockOf(f, w.Since), Style: theme.Dim}})
 	}
 	if w.Up {
@@ -86,9 +92,13 @@ func (v View) troubles(f view.Frame, w *scene.WorkerInfo, width int) []widget.Li
 		if width >= 32 && len(w.CutFrom) > 0 {
 			text = say("map.cut-from", "from", strings.Join(w.CutFrom, " "), "by", scene.By(fl.By, f.Words), "since", f.Scene.Since(fl.At))
 		}
+		text = firstThatFits(width-2, text, say("map.fault-short", "kind", string(fl.Fault.Kind), "by", scene.By(fl.By, f.Words), "since", f.Scene.Since(fl.At)))
 		out = append(out, widget.Line{{Text: string(grid.CutMark) + " " + text, Style: theme.Fault}})
 	}
-	if next := v.next1(f, w); next != "" {
+	if w.Node != nil && w.Up {
+		out = append(out, taints(w, width)...)
+	}
+	if next := v.next1(f, w, width); next != "" {
 		out = append(out, widget.Line{{Text: next, Style: theme.Waiting}})
 	}
 	if w.Differ || (w.Wrong && w.Node != nil && w.Node.Ready != "True" && w.Believed+w.True > 0) {
@@ -96,17 +106,31 @@ func (v View) troubles(f view.Frame, w *scene.WorkerInfo, width int) []widget.Li
 		if w.Differ {
 			style = theme.Unknown
 		}
-		if width >= 32 {
-			out = append(out, widget.Line{{Text: say("map.belief-truth", "believed", w.Believed, "running", w.True), Style: style}})
-		} else {
+		if width >= 22 && w.Compared {
+			out = append(out, widget.Line{{Text: say("map.belief", "n", w.Believed), Style: style}}, widget.Line{{Text: say("map.truth", "n", w.True), Style: style}})
+		} else if w.Compared {
 			out = append(out, widget.Line{{Text: say("map.belief-short", "believed", w.Believed, "running", w.True), Style: style}})
 		}
 	}
 	return out
 }
 
+// taints that a person or a condition other than silence has put on a node; those of the node controller are told by its readiness.
+func taints(w *scene.WorkerInfo, width int) []widget.Line {
+	var own []string
+	for _, t := range w.Node.Object.Spec.Taints {
+		if !strings.HasPrefix(t.Key, "node.kubernetes.io/") {
+			own = append(own, sanitize.Text(t.Key+":"+string(t.Effect)))
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	return []widget.Line{{{Text: grid.Cut("taint "+strings.Join(own, " "), width), Style: theme.Waiting}}}
+}
+
 // next1 is what happens next in a few words.
-func (v View) next1(f view.Frame, w *scene.WorkerInfo) string {
+func (v View) next1(f view.Frame, w *scene.WorkerInfo, width int) string {
 	say := f.Words.Say
 	switch {
 	case w.Silent && f.Scene.ActiveControllers == "":
@@ -118,7 +142,7 @@ func (v View) next1(f view.Frame, w *scene.WorkerInfo) string {
 	case !w.EvictAt.IsZero() && f.Scene.ActiveControllers == "":
 		return say("map.nobody-evicts")
 	case !w.EvictAt.IsZero():
-		return say("map.evict-in", "in", w.EvictAt.Sub(f.Now))
+		return firstThatFits(width, say("map.evict-in", "in", w.EvictAt.Sub(f.Now)), say("map.evict-short", "in", w.EvictAt.Sub(f.Now)))
 	case w.Node != nil && w.Node.Ready != "True" && f.Scene.ActiveControllers == "":
 		return say("map.nobody-judges")
 	}
@@ -136,7 +160,7 @@ func (v View) figures(f view.Frame, w *scene.WorkerInfo, width, room int) []widg
 			widget.Line{{Text: "cpu " + widget.Bar(w.CPU, w.CPUAll, bar), Style: full(w.CPU, w.CPUAll)}, {Text: fmt.Sprintf("  %s/%s", cores(w.CPU), cores(w.CPUAll)), Style: theme.Dim}},
 			widget.Line{{Text: "mem " + widget.Bar(w.Mem, w.MemAll, bar), Style: full(w.Mem, w.MemAll)}, {Text: fmt.Sprintf("  %s/%sGi", gib(w.Mem), gib(w.MemAll)), Style: theme.Dim}})
 	} else {
-		lines = append(lines, resources(f, w.CPU, w.CPUAll, w.Mem, w.MemAll, width))
+		lines = append(lines, resources(w.CPU, w.CPUAll, w.Mem, w.MemAll, width))
 	}
 	if len(lines)+1 < room && w.LeaseAge >= 0 && !w.Silent {
 		line := widget.Line{}
@@ -148,7 +172,7 @@ func (v View) figures(f view.Frame, w *scene.WorkerInfo, width, room int) []widg
 					sign, style = grid.Failing, theme.Failing
 				}
 				label := theme.Dim
-				if v.selected == (scene.Target{Kind: scene.Process, Host: w.Name, Process: name}) {
+				if v.inside == w.Name && v.selected.Kind == scene.Process && v.selected.Process == name {
 					label = theme.Accent | grid.Reverse
 				}
 				line = append(line, widget.S(name, label), widget.S(" "+string(sign)+"  ", style))
@@ -161,7 +185,7 @@ func (v View) figures(f view.Frame, w *scene.WorkerInfo, width, room int) []widg
 }
 
 // resources is one line of two bars: what pods ask of what can be given away.
-func resources(f view.Frame, cpu, cpuAll, mem, memAll int64, width int) widget.Line {
+func resources(cpu, cpuAll, mem, memAll int64, width int) widget.Line {
 	n := max(min((width-9)/2, 8), 2)
 	if width < narrow { // one of the two, whole
 		return widget.Line{{Text: "cpu", Style: theme.Dim}, {Text: " " + widget.Bar(cpu, cpuAll, max(min(width-4, 8), 1)), Style: full(cpu, cpuAll)}}
@@ -200,156 +224,6 @@ func sign(w *scene.WorkerInfo, p *world.Pod) (rune, grid.Style) {
 		return grid.Unknown, theme.Unknown
 	}
 	return grid.Starting, theme.Busy
-}
-
-// pods of a worker: by name where there is room for all, else by shape with counts.
-func (v View) pods(f view.Frame, w *scene.WorkerInfo, width, room int) []widget.Line {
-	if room <= 0 {
-		return nil
-	}
-	list := scene.PodsOn(f.World, w.Name, 2*width*room)
-	total := max(len(list), w.Pods)
-	if total == 0 {
-		return []widget.Line{{{Text: f.Words.Say("map.no-pods"), Style: theme.Dim}}}
-	}
-	if total <= room && width >= 24 {
-		var out []widget.Line
-		for _, p := range list {
-			out = append(out, v.podLine(f, w, p, width))
-		}
-		return out
-	}
-	owners := ownersLine(list, width)
-	rows := room
-	if room >= 2 {
-		rows = room - 1
-	}
-	step := 2
-	if total > width/2*rows {
-		step = 1
-	}
-	perRow := max(width/step, 1)
-	var out []widget.Line
-	shown := min(len(list), perRow*rows)
-	if shown < total {
-		shown = max(shown-5, 0)
-	}
-	for at := 0; at < shown; at += perRow {
-		var line widget.Line
-		for _, p := range list[at:min(at+perRow, shown)] {
-			r, style := sign(w, p)
-			if scene.PodTarget(p) == v.selected {
-				style |= grid.Reverse
-			}
-			line = append(line, widget.S(string(r), style))
-			if step == 2 {
-				line = append(line, widget.S(" ", 0))
-			}
-		}
-		out = append(out, line)
-	}
-	if rest := total - shown; rest > 0 {
-		if len(out) == 0 {
-			out = append(out, nil)
-		}
-		out[len(out)-1] = append(out[len(out)-1], widget.S(fmt.Sprintf("+%d", rest), theme.Dim))
-	}
-	if room >= 2 {
-		out = append(out, owners)
-	}
-	return out
-}
-
-func (v View) podLine(f view.Frame, w *scene.WorkerInfo, p *world.Pod, width int) widget.Line {
-	r, style := sign(w, p)
-	name := theme.Text
-	if scene.PodTarget(p) == v.selected {
-		name = theme.Accent | grid.Reverse
-	}
-	status := ""
-	if scene.ShapeOf(p) != scene.ShapeRunning && width >= 30 {
-		status = " " + p.Status
-	}
-	room := width - 2 - len(status)
-	return widget.Line{{Text: string(r) + " ", Style: style}, {Text: grid.CutMiddle(p.Object.Name, room), Style: name}, {Text: status, Style: style &^ grid.Bold}}
-}
-
-// ownersLine counts pods by the name they were made from: "nginx ×3  web ×1".
-func ownersLine(pods []*world.Pod, width int) widget.Line {
-	var names []string
-	count := map[string]int{}
-	for i, p := range pods {
-		if i == 500 {
-			break
-		}
-		n := Owner(p)
-		if count[n] == 0 {
-			names = append(names, n)
-		}
-		count[n]++
-	}
-	parts := make([]string, 0, len(names))
-	for _, n := range names {
-		parts = append(parts, fmt.Sprintf("%s %c%d", n, grid.Times, count[n]))
-	}
-	return widget.Line{{Text: grid.Cut(strings.Join(parts, "  "), width), Style: theme.Dim}}
-}
-
-// Owner is the name that pods of one Deployment share: "nginx" for "nginx-6d4cf56db6-x2x7p".
-func Owner(p *world.Pod) string {
-	name := p.Object.Name
-	hash := p.Object.Labels["pod-template-hash"]
-	if hash != "" {
-		if i := strings.Index(name, "-"+hash); i > 0 {
-			return name[:i]
-		}
-	}
-	if g := strings.TrimSuffix(p.Object.GenerateName, "-"); g != "" {
-		return g
-	}
-	return name
-}
-
-// drawRow is a worker in one line.
-func (v View) drawRow(f view.Frame, w *scene.WorkerInfo, c grid.Canvas) {
-	width, _ := c.Size()
-	sign1, word, style := readiness(f, w)
-	name := theme.Text
-	mark := " "
-	if v.selected.Host == w.Name && v.selected.Kind != scene.Nothing {
-		name, mark = theme.Accent|grid.Reverse, string(grid.Marker)
-	} else if w.Wrong {
-		name = theme.Title
-	}
-	line := widget.Line{{Text: mark, Style: theme.Accent}, {Text: string(sign1) + " ", Style: style}, {Text: grid.Pad(w.Name, 11), Style: name}, {Text: " "}}
-	room := width - 15
-	if w.Wrong {
-		line = append(line, widget.S(word+"  ", style))
-		if tr := v.troubles(f, w, 40); len(tr) > 0 {
-			for _, t := range tr[:min(len(tr), 2)] {
-				line = append(append(line, t...), widget.S("  ", 0))
-			}
-		}
-	} else {
-		line = append(line, resources(f, w.CPU, w.CPUAll, w.Mem, w.MemAll, 17)...)
-		line = append(line, widget.S("  ", 0))
-	}
-	used := line.Width() - 15
-	dots := max(room-used, 0)
-	list := scene.PodsOn(f.World, w.Name, dots+1)
-	total := max(len(list), w.Pods)
-	for i, p := range list {
-		if i >= dots-4 && total > dots {
-			line = append(line, widget.S(fmt.Sprintf("+%d", total-i), theme.Dim))
-			break
-		}
-		r, st := sign(w, p)
-		if scene.PodTarget(p) == v.selected {
-			st |= grid.Reverse
-		}
-		line = append(line, widget.S(string(r), st))
-	}
-	line.Draw(c, 0, 0, width)
 }
 
 func titleStyle(wrong bool) grid.Style {

@@ -1,0 +1,64 @@
+package apiserver
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tidwall/btree"
+
+	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/kinds"
+)
+
+// requestsQueue is what the requests in flight are called as a queue.
+const requestsQueue = "requests"
+
+// slowAfter is how long a request is in flight before it is worth telling: those that go well take a few milliseconds.
+const slowAfter = time.Second
+
+// inflight are the requests that are not answered yet, in the order in which they came.
+type inflight struct {
+	all  btree.Map[uint64, *request]
+	next uint64
+	last event.QueueChanged // as told
+}
+
+func (f *inflight) enter(rq *request) (leave func()) {
+	f.next++
+	n := f.next
+	f.all.Set(n, rq)
+	return func() { f.all.Delete(n) }
+}
+
+// reportStalled journals the requests that have been in flight for long, when they are not those told last. Called once a tally.
+func (s *Server) reportStalled(now time.Time) {
+	q := event.QueueChanged{Queue: requestsQueue}
+	s.inflight.all.Scan(func(_ uint64, rq *request) bool {
+		if now.Sub(rq.received) < slowAfter {
+			return false // those behind it came later
+		}
+		q.InWork++
+		if len(q.Items) < event.QueueItemsMax {
+			key := rq.Kind.String()
+			if rq.Name != "" {
+				key += " " + kinds.ObjectRef{Namespace: rq.Namespace, Name: rq.Name}.String()
+			}
+			why := string(rq.Verb) + " by " + rq.user.Name
+			if rq.stage != "" {
+				why += ", in stage " + rq.stage
+			}
+			cause := rq.record
+			if cause == 0 {
+				cause = rq.Cause
+			}
+			q.Items = append(q.Items, event.QueueItem{Key: key, State: event.ItemInWork, Since: rq.received, Due: rq.deadline, Why: kubeapi.QueueWhy(why), By: client(rq.From), Cause: cause})
+		}
+		return true
+	})
+	if q.InWork == s.inflight.last.InWork && slices.Equal(q.Items, s.inflight.last.Items) {
+		return
+	}
+	s.inflight.last = q
+	s.emit(0, q)
+}

@@ -1,0 +1,183 @@
+package world
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/kinds"
+)
+
+func appended(member string, from, to, term uint64, holds ...string) event.RaftAppended {
+	e := event.RaftAppended{Member: member, From: from, To: to, Term: term}
+	for i, h := range holds {
+		e.Entries = append(e.Entries, event.RaftEntry{Index: from + uint64(i), Term: term, Writes: []event.RaftWrite{{Object: kinds.ObjectRef{Resource: "pods", Name: h}}}})
+	}
+	return e
+}
+
+func (t *tale) raft(e event.Event) { t.at(50, "etcd/m1", 0, e) }
+
+func (t *tale) log(member string) (log string) {
+	m, _ := t.Members.Get(member)
+	for i := uint64(1); i <= m.LastIndex; i++ {
+		log += fmt.Sprint(m.TermAt(i))
+		if e, ok := t.EntryOf(m, i); ok {
+			log += e.Writes[0].Object.Name
+		}
+		log += " "
+	}
+	return log
+}
+
+func TestALogIsKnownByTermAndWhatItHolds(t *testing.T) {
+	w := threeMasters()
+	w.raft(appended("m1", 1, 3, 2, "a", "b", "c"))
+	w.raft(appended("m2", 1, 2, 2))
+	w.raft(appended("m2", 3, 3, 3, "d"))
+	if a, b := w.log("m1"), w.log("m2"); a != "2a 2b 2c " || b != "2a 2b 3d " {
+		t.Errorf("%q %q", a, b)
+	}
+	if n := w.Holders(2, 2); n != 2 {
+		t.Errorf("%d members hold entry 2", n)
+	}
+	if n := w.Holders(3, 2); n != 1 {
+		t.Errorf("%d members hold entry 3 of term 2", n)
+	}
+}
+
+func TestDivergenceIsTheFirstEntryThatTheLeaderHasNot(t *testing.T) {
+	w := threeMasters()
+	w.raft(appended("m1", 1, 3, 2, "a", "b", "c"))
+	w.raft(appended("m2", 1, 2, 2))
+	w.raft(appended("m3", 1, 1, 2))
+	w.at(51, "machine", 0, event.MachineDown{Host: "m1"})
+	m, _ := w.Members.Get("m1")
+	if at := w.Divergence(m); at != 0 {
+		t.Errorf("nobody leads, yet %d will be overwritten", at)
+	}
+	w.role(52, "m2", "leader", 3)
+	m, _ = w.Members.Get("m1")
+	if at := w.Divergence(m); at != 3 {
+		t.Errorf("parts at %d, want 3: the new leader's log ends before", at)
+	}
+	w.raft(appended("m2", 3, 3, 3, "d"))
+	if at := w.Divergence(m); at != 3 {
+		t.Errorf("parts at %d, want 3", at)
+	}
+	if m, _ := w.Members.Get("m3"); w.Divergence(m) != 0 {
+		t.Error("a log that is only behind does not diverge")
+	}
+	w.raft(event.RaftTruncated{Member: "m1", From: 3, To: 3})
+	w.raft(appended("m1", 3, 3, 3))
+	m, _ = w.Members.Get("m1")
+	if at := w.Divergence(m); at != 0 || w.log("m1") != "2a 2b 3d " || m.Cut.From != 3 {
+		t.Errorf("after the repair: %d %q %+v", at, w.log("m1"), m.Cut)
+	}
+}
+
+func TestWhatADownMemberHeldIsNotForgotten(t *testing.T) {
+	w := threeMasters()
+	w.raft(appended("m1", 1, 1, 2, "mine"))
+	w.at(51, "machine", 0, event.MachineDown{Host: "m1"})
+	for i := range uint64(2 * logKept) {
+		w.raft(appended("m2", i+2, i+2, 3, "other"))
+	}
+	if n := w.Log.Len(); n > logKept {
+		t.Errorf("%d indexes are kept", n)
+	}
+	if got := w.log("m1"); got != "2mine " {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAWipedDiskIsEmptyAndASnapshotReplacesTheLog(t *testing.T) {
+	w := threeMasters()
+	w.raft(appended("m1", 1, 3, 2, "a", "b", "c"))
+	w.raft(event.RaftTruncated{Member: "m1", Wiped: true})
+	m, _ := w.Members.Get("m1")
+	if m.LastIndex != 0 || len(m.Runs) != 0 || m.Role != "leader" {
+		t.Errorf("%+v", m)
+	}
+	w.raft(event.RaftSnapshot{Member: "m1", Index: 40, Term: 5, Installed: true})
+	m, _ = w.Members.Get("m1")
+	if m.LastIndex != 40 || m.Applied != 40 || m.TermAt(40) != 5 || m.TermAt(39) != 0 || m.Snapshot != 40 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestWhatIsFoundOnTheDiskIsOnlyNewsWhenItIsOtherThanKnown(t *testing.T) {
+	w := threeMasters()
+	w.raft(appended("m1", 1, 3, 2, "a", "b", "c"))
+	opened := event.RaftAppended{Member: "m1", From: 1, To: 3, Term: 2, Opened: true, Entries: []event.RaftEntry{{Index: 3, Term: 2}}}
+	w.raft(opened)
+	if got := w.log("m1"); got != "2a 2b 2c " {
+		t.Errorf("the same log: %q", got)
+	}
+	opened.To, opened.Entries = 4, []event.RaftEntry{{Index: 4, Term: 1, Writes: []event.RaftWrite{{}}}}
+	w.raft(opened)
+	if m, _ := w.Members.Get("m1"); m.TermAt(3) != 0 || m.TermAt(4) != 1 {
+		t.Errorf("of another run: %+v", m.Runs)
+	}
+}
+
+func TestVotesOfARound(t *testing.T) {
+	w := threeMasters()
+	wall := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	ask := func(to string, lost bool, after time.Duration) {
+		w.raft(event.RaftMessage{From: "m2", To: to, Kind: "vote", Term: 3, LastIndex: 7, LastTerm: 2, Lost: lost, Sent: wall.Add(after)})
+	}
+	w.role(50, "m2", "candidate", 2)
+	ask("m1", true, 0)
+	ask("m3", false, time.Millisecond)
+	ask("m1", true, 60*time.Millisecond) // sent again
+	w.raft(event.RaftMessage{From: "m3", To: "m2", Kind: "vote", Term: 3, Reply: true, Granted: true})
+	m, _ := w.Members.Get("m2")
+	if r := m.Round; len(r.Granted) != 1 || len(r.Lost) != 1 || r.LastIndex != 7 || !r.Wall.Equal(wall) {
+		t.Errorf("%+v", r)
+	}
+	if v, _ := w.Members.Get("m3"); v.VotedFor != "m2" || v.VoteTerm != 3 {
+		t.Errorf("%+v", v)
+	}
+	w.role(51, "m2", "leader", 3)
+	if e := w.Elections[len(w.Elections)-1]; e.Votes != 2 || e.LostSeq == 0 {
+		t.Errorf("%+v", e)
+	}
+	ask("m3", false, time.Second)
+	if m, _ := w.Members.Get("m2"); len(m.Round.Granted) != 0 {
+		t.Errorf("a second later it is another round: %+v", m.Round)
+	}
+}
+
+func TestARefusalIsExplainedByWhatIsKnownOfTheVoter(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		voter func(*tale)
+		term  uint64
+		want  RefusalReason
+	}{
+		{"it is in a later term", func(*tale) {}, 9, LaterTerm},
+		{"it hears a leader", func(w *tale) {
+			w.at(50, "etcd/m3", 0, event.RaftRole{Member: "m3", Role: "follower", Term: 2, Leader: "m1"})
+		}, 3, HearsLeader},
+		{"it voted for another", func(w *tale) {
+			w.raft(event.RaftMessage{From: "m3", To: "m1", Kind: "vote", Term: 3, Reply: true, Granted: true})
+		}, 3, VotedOther},
+		{"its log is longer", func(w *tale) { w.raft(appended("m3", 1, 8, 2)) }, 3, NewerLog},
+		{"its log is of a later term", func(w *tale) { w.raft(appended("m3", 1, 1, 3)) }, 3, NewerLog},
+		{"nothing is known", func(*tale) {}, 3, Unexplained},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := threeMasters()
+			w.role(50, "m2", "candidate", 2)
+			c.voter(w)
+			w.raft(event.RaftMessage{From: "m2", To: "m3", Kind: "vote", Term: 3, LastIndex: 7, LastTerm: 2})
+			w.raft(event.RaftMessage{From: "m3", To: "m2", Kind: "vote", Term: c.term, Reply: true})
+			m, _ := w.Members.Get("m2")
+			if r := m.Round.Refused; len(r) != 1 || r[0].Why != c.want || r[0].By != "m3" {
+				t.Errorf("%+v, want %d", r, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,318 @@
+package raftstore
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"example.com/kubeviz/raftstore/internal/peer"
+)
+
+// Insider is an Observer that also wants to see raft at work: what each member's log holds, whom each member hears, and, for as long as an election goes on and
+// a second after it, every single message. Methods must not block.
+//
+// How much it hears. Logged: once for each batch of entries and member, and once for each entry applied and member. Heard: when a follower has begun or
+// ceased to hear its leader. Messages outside an election: votes and snapshots always, of appends the answers to those that carried entries, at most two a
+// second and link, and of what is lost one a second and link.
+type Insider interface {
+	Observer
+	Logged(LogChange)
+	Heard(Contact)
+	// Timed: raft's timeouts are these from now on.
+	Timed(Timeouts)
+}
+
+// LogKind says what happened to a log.
+type LogKind uint8
+
+const (
+	// LogOpened: a member that starts found a log From..To on its disk; Entries are the newest of it.
+	LogOpened LogKind = iota
+	// LogAppended: entries From..To were stored, all of Term. Entries says what they hold where no member has told it before.
+	LogAppended
+	// LogTruncated: From..To, the end of the log, was deleted because a leader has other entries there.
+	LogTruncated
+	// LogRestored: a leader's snapshot up to To replaced state and log.
+	LogRestored
+	// LogSaved: the member made a snapshot up to To.
+	LogSaved
+	// LogApplied: the state machine has applied everything up to To.
+	LogApplied
+	// LogWiped: the disk of a member that is down was emptied.
+	LogWiped
+)
+
+// LogChange is a change of one member's log.
+type LogChange struct {
+	Member   string
+	Kind     LogKind
+	From, To uint64
+	Term     uint64
+	Entries  []LogEntry
+	// CommitIndex, Applied and Revision are how far the member is; zero where that cannot be known yet.
+	CommitIndex, Applied uint64
+	Revision             int64
+	// At is wall time.
+	At time.Time
+}
+
+// LogEntry is an entry and what it holds.
+type LogEntry struct {
+	Index, Term uint64
+	// Kind: "write", "noop" (a leader's first entry), "configuration", "barrier", "compaction", "mark" (says only that a term has begun, or was meant for another).
+	Kind string
+	// Writes it holds, at most eight; More is the number of further ones.
+	Writes []LogWrite
+	More   int
+}
+
+// LogWrite is one key that an entry writes.
+type LogWrite struct {
+	Key    string
+	Delete bool
+	// Tag is mvcc.Txn.Tag.
+	Tag uint64
+}
+
+// Contact tells whether a follower hears its leader.
+type Contact struct {
+	Member, Leader string
+	// Lost: nothing was heard since Last, for much longer than is usual. Otherwise it is heard again.
+	Lost bool
+	Last time.Time // wall
+}
+
+// Timeouts of raft, in wall time. A follower stands for election when it has heard nothing for a random time between Heartbeat and twice that, a candidate
+// asks again after a random time between Election and twice that, and a leader steps down when it has not reached a majority for Lease.
+type Timeouts struct{ Heartbeat, Election, Lease time.Duration }
+
+const (
+	// closeLook is how long after the last change of a role every message is shown.
+	closeLook = time.Second
+	// contactEvery is how often it is looked whom members hear.
+	contactEvery = 25 * time.Millisecond
+	// describedKept is how many entries are remembered as told, writesShown how many writes of one are.
+	describedKept = 4096
+	writesShown   = 8
+)
+
+// insider feeds an Insider. A nil one does nothing, so that a cluster whose observer is none pays nothing.
+type insider struct {
+	c    *RaftCluster
+	to   Insider
+	over chan struct{} // ends the look at contacts
+	once sync.Once
+
+	mu        sync.Mutex
+	described [describedKept]struct{ index, term uint64 }
+}
+
+func newInsider(c *RaftCluster, to Insider) *insider {
+	return &insider{c: c, to: to, over: make(chan struct{})}
+}
+
+func (in *insider) start() {
+	if in == nil {
+		return
+	}
+	in.timed(time.Duration(in.c.heartbeat.Load()))
+	go in.watchContacts()
+}
+
+func (in *insider) close() {
+	if in != nil {
+		in.once.Do(func() { close(in.over) })
+	}
+}
+
+func (in *insider) timed(heartbeat time.Duration) {
+	if in != nil {
+		in.to.Timed(Timeouts{Heartbeat: heartbeat, Election: heartbeat, Lease: leaderLease})
+	}
+}
+
+func (in *insider) wiped(member string) {
+	if in != nil {
+		in.to.Logged(LogChange{Member: member, Kind: LogWiped, At: time.Now()})
+	}
+}
+
+// tell adds how far the member is.
+func (in *insider) tell(l *life, c LogChange) {
+	c.Member, c.At = l.m.name, time.Now()
+	if p := l.peer.Load(); p != nil {
+		c.CommitIndex, c.Applied, c.Revision = p.CommitIndex(), p.Applied(), l.revision.Load()
+	}
+	in.to.Logged(c)
+}
+
+func (in *insider) opened(l *life) func(first, last uint64, newest []*raft.Log) {
+	if in == nil {
+		return nil
+	}
+	return func(first, last uint64, newest []*raft.Log) {
+		c := LogChange{Kind: LogOpened, From: first, To: last}
+		for _, log := range newest {
+			c.Term = log.Term
+			c.Entries = append(c.Entries, in.describe(log))
+		}
+		in.tell(l, c)
+	}
+}
+
+// appended tells of stored entries, those of one term at a time.
+func (in *insider) appended(l *life) func([]*raft.Log) {
+	if in == nil {
+		return nil
+	}
+	return func(logs []*raft.Log) {
+		for len(logs) > 0 {
+			n := 1
+			for n < len(logs) && logs[n].Term == logs[0].Term {
+				n++
+			}
+			c := LogChange{Kind: LogAppended, From: logs[0].Index, To: logs[n-1].Index, Term: logs[0].Term}
+			for _, log := range logs[:n] {
+				if in.first(log) {
+					c.Entries = append(c.Entries, in.describe(log))
+				}
+			}
+			in.tell(l, c)
+			logs = logs[n:]
+		}
+	}
+}
+
+func (in *insider) deleted(l *life) func(from, to uint64) {
+	if in == nil {
+		return nil
+	}
+	return func(from, to uint64) {
+		if p := l.peer.Load(); p == nil || to < p.LastIndex() {
+			return // its beginning, which a snapshot stands for, or the log as a whole at a start
+		}
+		in.tell(l, LogChange{Kind: LogTruncated, From: from, To: to})
+	}
+}
+
+func (in *insider) saved(l *life) func(index, term uint64) {
+	if in == nil {
+		return nil
+	}
+	return func(index, term uint64) { in.tell(l, LogChange{Kind: LogSaved, To: index, Term: term}) }
+}
+
+func (in *insider) restored(l *life, index, term uint64) {
+	if in != nil {
+		in.tell(l, LogChange{Kind: LogRestored, To: index, Term: term})
+	}
+}
+
+// applied is called with the member's state locked.
+func (in *insider) applied(l *life, index, term uint64) {
+	if in != nil {
+		in.tell(l, LogChange{Kind: LogApplied, To: index, Term: term})
+	}
+}
+
+// first reports that nobody has told yet what the entry holds.
+func (in *insider) first(l *raft.Log) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	slot := &in.described[l.Index%describedKept]
+	if slot.index == l.Index && slot.term == l.Term {
+		return false
+	}
+	slot.index, slot.term = l.Index, l.Term
+	return true
+}
+
+// describe says what an entry holds. The decoded form is kept for the members that will apply it.
+func (in *insider) describe(l *raft.Log) LogEntry {
+	e := LogEntry{Index: l.Index, Term: l.Term}
+	switch l.Type {
+	case raft.LogCommand:
+	case raft.LogNoop:
+		e.Kind = "noop"
+		return e
+	case raft.LogConfiguration:
+		e.Kind = "configuration"
+		return e
+	default:
+		e.Kind = "barrier"
+		return e
+	}
+	e.Kind = "mark"
+	entry, err := in.c.decoder.Decode(l.Index, l.Term, l.Data)
+	if err != nil || entry.Term != l.Term { // who applies it will say what is wrong with it
+		return e
+	}
+	return describeCommands(e, entry.Commands)
+}
+
+func describeCommands(e LogEntry, commands []peer.Command) LogEntry {
+	for _, c := range commands {
+		if c.Compact > 0 {
+			if e.Kind == "mark" {
+				e.Kind = "compaction"
+			}
+			continue
+		}
+		e.Kind = "write"
+		for _, op := range c.Txn.Then {
+			if len(e.Writes) == writesShown {
+				e.More++
+				continue
+			}
+			e.Writes = append(e.Writes, LogWrite{Key: op.Key, Delete: op.Delete, Tag: c.Txn.Tag})
+		}
+	}
+	return e
+}
+
+// watchContacts tells when a follower has not heard its leader for much longer than is usual, and when it does again. A leader is heard every tenth of the
+// timeout at least.
+func (in *insider) watchContacts() {
+	tick := time.NewTicker(contactEvery)
+	defer tick.Stop()
+	type state struct {
+		life   *life
+		leader string
+		lost   bool
+	}
+	seen := make([]state, len(in.c.members))
+	for {
+		select {
+		case <-tick.C:
+		case <-in.over:
+			return
+		}
+		limit := max(time.Duration(in.c.heartbeat.Load())*3/10, 4*contactEvery)
+		for i, m := range in.c.members {
+			s := &seen[i]
+			l := m.current()
+			var p *peer.Peer
+			if l != nil {
+				p = l.peer.Load()
+			}
+			if p == nil {
+				*s = state{}
+				continue
+			}
+			role, _ := p.Role()
+			leader, last := p.Leader(), p.LastContact()
+			if role != raft.Follower || leader == "" || last.IsZero() {
+				*s = state{} // its role says what is the matter
+				continue
+			}
+			if s.life != l || s.leader != leader {
+				*s = state{life: l, leader: leader}
+			}
+			if lost := time.Since(last) > limit; lost != s.lost {
+				s.lost = lost
+				in.to.Heard(Contact{Member: m.name, Leader: leader, Lost: lost, Last: last})
+			}
+		}
+	}
+}
