@@ -59,7 +59,7 @@ func (m *model) act(i intent.Intent) tea.Cmd {
 		return m.save(i.What, "")
 	case intent.Open, intent.Detail, intent.Chain, intent.Why, intent.Jump:
 		return m.open(i, f)
-	case intent.TogglePause, intent.Faster, intent.Step, intent.Scrub, intent.Mark, intent.At, intent.ToSeq, intent.Live, intent.Until, intent.Slow:
+	case intent.TogglePause, intent.Faster, intent.Step, intent.Scrub, intent.Mark, intent.At, intent.ToSeq, intent.Live, intent.Until, intent.Await, intent.Slow:
 		m.pace(i, f)
 	case intent.Power, intent.Restart, intent.Wipe, intent.Cut, intent.HealAll, intent.Scale, intent.Delete:
 		if c := m.order(i, f); c != nil {

@@ -145,6 +145,9 @@ func (m *model) drawHeader(f view.Frame, c grid.Canvas) {
 		}
 		parts = append(parts, part{widget.Line{m.quorum(q)}, 2})
 	}
+	if m.saver.lost {
+		parts = append(parts, part{widget.Line{{Text: say("head.record-lost"), Style: theme.Failing}}, 1})
+	}
 	if n := w.Lost; n > 0 {
 		parts = append(parts, part{widget.Line{{Text: say("head.lost", "n", n), Style: theme.Waiting}}, 8})
 	}

@@ -32,12 +32,11 @@ func (m *model) openFind() {
 		m.find.before = f.Finding()
 	}
 	m.find.open = true
-	m.tell(intent.Text{Value: m.find.before})
-	m.find.field.SetValue(m.find.before)
-	m.find.field.CursorEnd()
+	m.find.field.SetValue("")
 	m.find.field.Focus()
 	m.typing(true)
 	m.touch()
+	m.tell(intent.Text{}) // all there is, until something is typed
 }
 
 // findKey edits the line; what is searched hears of each change.
@@ -47,12 +46,15 @@ func (m *model) findKey(msg tea.KeyMsg) tea.Cmd {
 		return m.closeFind(m.find.before)
 	case "enter":
 		return m.closeFind(m.find.field.Value())
-	case "up", "down":
-		by := 1
-		if msg.String() == "up" {
-			by = -1
+	case "up":
+		if m.find.field.Value() == "" && m.find.before != "" { // what was searched for before
+			m.find.field.SetValue(m.find.before)
+			m.find.field.CursorEnd()
+			return m.tell(intent.Text{Value: m.find.before})
 		}
-		return m.tell(intent.Move{DY: by})
+		return m.tell(intent.Move{DY: -1})
+	case "down":
+		return m.tell(intent.Move{DY: 1})
 	case "ctrl+z":
 		if m.suspend() {
 			return tea.Suspend

@@ -279,6 +279,7 @@ type sources struct {
 	marks      timebar.Marks
 	motion     *motion.Lanes
 	buf        []event.Record
+	whole      bool // a picture is taken: there is time to read all
 	fresh      bool // what came before the screen is no news; it is after that
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/feed"
 	"example.com/kubeviz/tui/intent"
 	"example.com/kubeviz/tui/keymap"
 	"example.com/kubeviz/tui/scene"
@@ -51,12 +52,20 @@ func (o *orders) heard(w *world.World) {
 
 // do gives an order to the cluster.
 func (m *model) do(c command.Command) {
+	refused := ""
 	switch {
 	case m.cluster == nil:
-		m.say(m.words.Say("not.recording"), theme.Waiting)
-		return
+		refused = m.words.Say("not.recording")
 	case !m.reader.Live():
-		m.say(m.words.Say("not.past"), theme.Waiting)
+		refused = m.words.Say("not.past")
+	}
+	switch {
+	case refused != "" && m.console.open:
+		m.console.print(feed.Answer{Text: c.String(), Error: refused})
+		m.touch()
+		return
+	case refused != "":
+		m.say(refused, theme.Waiting)
 		return
 	}
 	m.orders.pending = append(m.orders.pending, c.String())

@@ -118,11 +118,7 @@ const marksShown = 40
 func (m *model) until() listview.List {
 	say := m.words.Say
 	l := listview.List{Title: say("menu.time"), Width: min(m.w-4, 76)}
-	run := func(key, what string) {
-		if m.reader.Live() {
-			l.Choices = append(l.Choices, choice(say(key), intent.Run{Command: command.Until{What: what}}))
-		}
-	}
+	run := func(key, what string) { l.Choices = append(l.Choices, choice(say(key), intent.Await{What: what})) }
 	run("menu.until-anomaly", "anomaly")
 	run("menu.until-quiet", "quiet")
 	run("menu.until-node", "NodeJudged")

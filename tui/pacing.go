@@ -1,9 +1,13 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"example.com/kubeviz/engine/command"
+	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/tui/intent"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/timebar"
@@ -45,10 +49,43 @@ func (m *model) pace(i intent.Intent, f view.Frame) {
 		m.reader.GoLive()
 	case intent.Until:
 		m.overlay = m.until()
+	case intent.Await:
+		m.await(i.What)
 	case intent.Slow:
 		m.slow(i)
 	}
 	m.pump(true)
+}
+
+// quietFor is how long nothing may stir for a stretch to count as quiet, in simulated time; the same as of the command until.
+const quietFor = 5 * time.Second
+
+// await lets the cluster's time run until something happens, or goes there in the past.
+func (m *model) await(what string) {
+	if m.reader.Live() {
+		m.do(command.Until{What: what})
+		return
+	}
+	stirred := m.reader.Now()
+	found := m.reader.Await(func(r event.Record) bool {
+		switch what {
+		case "anomaly":
+			return event.Alarms(r.Event)
+		case "quiet":
+			if event.Stirs(r.Event) {
+				stirred = r.At
+			}
+			return r.At.Sub(stirred) >= quietFor
+		}
+		if c, ok := r.Event.(event.ObjectChanged); ok {
+			e, ok := c.Object.(*corev1.Event)
+			return ok && c.Type != event.Deleted && strings.EqualFold(e.Reason, what)
+		}
+		return strings.EqualFold(r.Event.Name(), what)
+	})
+	if !found {
+		m.say(m.words.Say("not.never", "what", what), theme.Waiting)
+	}
 }
 
 // paceCluster holds the cluster's time, lets it run, or changes its speed.
@@ -85,7 +122,11 @@ func (m *model) paceReader(i intent.Intent) {
 		} else {
 			factor *= 10
 		}
-		m.reader.SetSlow(min(max(factor, 1), 1000))
+		if factor < 1 {
+			m.reader.Play(1)
+			return
+		}
+		m.reader.SetSlow(min(factor, 1000))
 	case m.reader.Rate() == 0:
 		m.say(m.words.Say("not.speed-paused"), theme.Waiting)
 	default:

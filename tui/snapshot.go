@@ -91,6 +91,7 @@ func still(records []event.Record, s Still) *model {
 	}
 	m := newModel(o)
 	m.resize(s.W, s.H)
+	m.sources.whole = true
 	if s.Recording {
 		m.reader.GoLive()
 	}

@@ -59,12 +59,16 @@ func (s *sources) follow(r *reader.Reader, wall time.Time) bool {
 	}
 	head := r.Head()
 	moved := false
+	reach := headReach
+	if s.whole {
+		reach = head.Seq
+	}
 	if !r.Recording() {
 		var lanes laneReader
 		if r.Live() {
 			lanes = func(rec event.Record) { s.motion.Read(rec, wall) }
 		}
-		moved = s.read(s.head, head, headReach, lanes)
+		moved = s.read(s.head, head, reach, lanes)
 	}
 	if r.Live() {
 		return moved

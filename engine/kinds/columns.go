@@ -47,7 +47,10 @@ var columns = map[*Kind][]Column{
 		column("READY", func(p *corev1.Pod, _ time.Time) string {
 			c := ColumnsOf(p)
 			return strconv.Itoa(c.Ready) + "/" + strconv.Itoa(c.Total)
-		}, func(p *corev1.Pod) Rank { c := ColumnsOf(p); return Rank{Number: float64(c.Ready) - float64(c.Total)/1e6} }),
+		}, func(p *corev1.Pod) Rank {
+			c := ColumnsOf(p)
+			return Rank{Number: float64(c.Ready) - float64(c.Total)/1e6}
+		}),
 		text("STATUS", PodStatus),
 		column("RESTARTS", podRestarts, func(p *corev1.Pod) Rank { return Rank{Number: float64(ColumnsOf(p).Restarts)} }),
 		ageColumn,

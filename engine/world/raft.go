@@ -45,13 +45,23 @@ func (w *World) raftRole(r event.Record, e event.RaftRole) {
 	m.Role, m.Term, m.Leader, m.Err, m.Seq = e.Role, e.Term, e.Leader, e.Err, r.Seq
 	w.Members.Set(e.Member, &m)
 	switch {
-	case e.Role == roleLeader && w.MemberUp(&m) && e.Term > w.vacancy.term:
+	case e.Role == roleLeader && w.MemberUp(&m) && (e.Term > w.vacancy.term || before.Role == roleCandidate && w.forgotten(e.Term)):
 		w.elected(r, e, before)
 	case e.Role == roleLeader && e.Term == w.vacancy.term && e.Member == w.vacancy.leader:
 		w.vacancy.lost = w.vacancy.lost && !w.MemberUp(&m) // said again
 	case e.Member == w.vacancy.leader && e.Role != roleLeader:
 		w.lost(r)
 	}
+}
+
+// forgotten reports whether the group has begun anew: its leader is lost, and nobody remembers a term above this one (all disks were wiped).
+func (w *World) forgotten(term uint64) bool {
+	all := w.vacancy.lost
+	w.Members.Scan(func(_ string, m *Member) bool {
+		all = all && m.Term <= term
+		return all
+	})
+	return all
 }
 
 // elected records a new leader. When nobody saw the old one go (it still thinks it leads, behind a cut), the seat counts as empty from the moment the
@@ -104,7 +114,7 @@ func (w *World) raftProgress(e event.RaftProgress) {
 	if old, ok := w.Members.Get(e.Member); ok {
 		m = *old
 	}
-	m.LastIndex, m.CommitIndex, m.Applied = e.LastIndex, e.CommitIndex, e.Applied
-	m.Runs = upTo(m.Runs, e.LastIndex)
+	// A figure may be older than what the member has appended since; only a truncation makes a log shorter.
+	m.LastIndex, m.CommitIndex, m.Applied = max(m.LastIndex, e.LastIndex), max(m.CommitIndex, e.CommitIndex), max(m.Applied, e.Applied)
 	w.Members.Set(e.Member, &m)
 }

@@ -158,10 +158,14 @@ func (w *World) Divergence(m *Member) uint64 {
 		}
 		for i := max(r.From, leader.Runs[0].From); i <= r.To; {
 			l, ok := leader.run(i)
-			if !ok || l.Term != r.Term {
+			switch {
+			case !ok && i > leader.LastIndex || ok && l.Term != r.Term:
 				return i
+			case !ok: // not known of the leader's log
+				i++
+			default:
+				i = l.To + 1
 			}
-			i = l.To + 1
 		}
 	}
 	return 0

@@ -120,6 +120,8 @@ type (
 	Live  struct{}
 	// Until offers what time can be let run to, and the marks to go to.
 	Until struct{}
+	// Await lets time run, or the place go, to the next thing of that name: anomaly, quiet, or the name of a fact or of an Event's reason.
+	Await struct{ What string }
 	// Slow plays the records between two numbers again by their wall time, Factor times slower, and stops there.
 	Slow struct {
 		From, To event.Seq

@@ -282,6 +282,18 @@ func (r *Reader) Step(by int) bool {
 	return true
 }
 
+// Await goes on to the next record that matches, or where nothing matches, stays and reports false.
+func (r *Reader) Await(match func(event.Record) bool) bool {
+	for seq := r.line.Seq() + 1; seq <= r.journal.Last(); seq++ {
+		if e, ok := r.journal.Get(seq); ok && match(e) {
+			r.SeekSeq(seq)
+			r.rate = 0
+			return true
+		}
+	}
+	return false
+}
+
 // Play sets the rate at which a place that is not live is played; 0 holds it still.
 func (r *Reader) Play(rate float64) {
 	if rate == 0 && r.rate != 0 {

@@ -3,6 +3,7 @@ package sentence
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/words"
 )
 
 // raft tells of elections; progress and heartbeats stay hidden.
@@ -28,7 +30,11 @@ func (t *Teller) raft(r event.Record, w *world.World) Sentence {
 				return s
 			}
 			if votes := t.votes[vote{e.Member, e.Term}]; votes > 0 {
-				s.One, s.Weight, s.Tone, s.Mark, s.MarkWord = t.words.Say("story.elected-by", append(args, "votes", votes+1, "of", members(w))...), Headline, Lead, Elect, "raft"
+				key := "story.elected-by"
+				if gap := vacant(w, e); gap >= 100*time.Millisecond {
+					key, args = "story.elected-after", append(args, "gap", words.Short(gap))
+				}
+				s.One, s.Weight, s.Tone, s.Mark, s.MarkWord = t.words.Say(key, append(args, "votes", votes+1, "of", members(w))...), Headline, Lead, Elect, "raft"
 				return s
 			}
 			s.One, s.Weight, s.Tone, s.Mark, s.MarkWord = t.words.Say("story.elected", args...), Headline, Lead, Elect, "raft"
@@ -250,4 +256,16 @@ func name(o kinds.Object) string {
 		return ns + "/" + o.GetName()
 	}
 	return o.GetName()
+}
+
+// vacant is how long the store had no leader before this one, in simulated time; 0 where nobody knows.
+func vacant(w *world.World, e event.RaftRole) time.Duration {
+	if w == nil || len(w.Elections) == 0 {
+		return 0
+	}
+	last := w.Elections[len(w.Elections)-1]
+	if last.To != e.Member || last.Term != e.Term || last.From == "" {
+		return 0
+	}
+	return last.Virtual
 }

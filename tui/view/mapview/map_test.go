@@ -2,6 +2,7 @@ package mapview
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,8 +161,10 @@ func TestAClusterThatComesUpSaysWhatItWaitsFor(t *testing.T) {
 
 func TestTheOpeningHintGoesWithTheMinuteOrTheFirstAct(t *testing.T) {
 	recs := fixture.Healthy(4).Records
-	f := viewtest.Frame(recs[:60], 120, 34)
+	calm := slices.IndexFunc(recs, func(r event.Record) bool { _, ok := r.Event.(event.CommandGiven); return ok })
+	f := viewtest.Frame(recs[:calm], 120, 34)
 	has(t, drawn(View{}, f), "First: tab chooses")
+	hasNot(t, drawn(View{}, viewtest.Frame(recs[:calm+1], 120, 34)), "First: tab chooses")
 	v := press(t, View{}, f, "next")
 	hasNot(t, drawn(v, f), "First: tab chooses")
 	hasNot(t, drawn(View{}, viewtest.Frame(recs, 120, 34)), "First: tab chooses")

@@ -28,7 +28,7 @@ type link struct {
 	rect layout.Rect
 }
 
-// links places the members on the raft lane: who leads or stands for election first, the others in the order of names.
+// links places the members on the raft lane: who leads or stands for election first, the others in the order of names, those that are away last.
 func links(f view.Frame, p *plan) []link {
 	if p.raft.Empty() || p.raft.W < 30 {
 		return nil
@@ -48,9 +48,11 @@ func links(f view.Frame, p *plan) []link {
 	if speaker >= 0 {
 		out = append(out, link{m: &f.Scene.Masters[speaker]})
 	}
-	for i := range f.Scene.Masters {
-		if m := &f.Scene.Masters[i]; i != speaker && m.Member != nil {
-			out = append(out, link{m: m})
+	for _, away := range []bool{false, true} { // those that are away last, so that no lane seems to pass through them
+		for i := range f.Scene.Masters {
+			if m := &f.Scene.Masters[i]; i != speaker && m.Member != nil && away == (!m.Up || m.Member.Role == "down" || len(m.CutFrom) > 0) {
+				out = append(out, link{m: m})
+			}
 		}
 	}
 	lane := 4

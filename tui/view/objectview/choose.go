@@ -90,9 +90,9 @@ func (v View) Clips(f view.Frame) []view.Clip {
 	}
 	at := min(v.column, len(all)-1)
 	return []view.Clip{
+		{Label: say("detail.clip-name"), Text: o.Object.GetName()},
 		{Label: strings.ToLower(all[at].Name), Text: cells[at]},
 		{Label: say("detail.clip-row"), Text: strings.Join(cells, "  ")},
-		{Label: say("detail.clip-name"), Text: o.Object.GetName()},
 		{Label: "kubectl get", Text: get},
 		{Label: "kubectl describe", Text: strings.Replace(get, " get ", " describe ", 1)},
 		{Label: "YAML", Text: strings.Join(describe.YAML(describe.SubjectOf(f, targetOf(o))), "\n")},

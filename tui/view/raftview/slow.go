@@ -34,6 +34,10 @@ func (v View) slow(f view.Frame) (view.View, []intent.Intent) {
 			return v, []intent.Intent{intent.Slow{From: f.World.Seq, To: v.replay.To, Factor: factor}}
 		}
 	}
+	if lost, out := f.World.LeaderLost(); out && lost != 0 && v.election == 0 { // nobody leads yet: what has happened so far
+		v.replay = intent.Slow{From: max(around(f, lost, -leadIn), around(f, f.World.Seq, -longest)), To: f.World.Seq, Factor: factor}
+		return v, []intent.Intent{v.replay}
+	}
 	e, ok := v.replayed(f)
 	if !ok {
 		return v, []intent.Intent{intent.Tell{Text: f.Words.Say("raft.slow-none")}}

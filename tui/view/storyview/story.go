@@ -44,7 +44,9 @@ type View struct {
 	scroll int
 	// split is the width of the pane, as the user dragged it; 0: a share of the screen.
 	split int
-	memo  *memo
+	// dragged is one more than the column at which the divider was taken hold of; 0: it is not held.
+	dragged int
+	memo    *memo
 }
 
 var (
@@ -129,8 +131,11 @@ func (v View) Handle(i intent.Intent, f view.Frame) (view.View, []intent.Intent)
 	case intent.Point:
 		return v.point(f, i, p)
 	case intent.Drag:
-		if p.beside && i.FromX >= p.list.W-1 && i.FromX <= p.list.W+1 {
-			v.split = f.W - i.X
+		if p.beside && (v.dragged == i.FromX+1 || i.FromX >= p.list.W-1 && i.FromX <= p.list.W+1) {
+			v.split, v.dragged = f.W-i.X, i.FromX+1 // it is held by where it was taken, not by where it is now
+		}
+		if i.Done {
+			v.dragged = 0
 		}
 		return v, nil
 	case intent.Enter:
