@@ -409,3 +409,50 @@ func TestALongOrderDoesNotHideWhyItFailed(t *testing.T) {
 		t.Errorf("the reason is not on the screen:\n%s", r.screen())
 	}
 }
+
+func TestTextThatSpellsAKeyIsText(t *testing.T) {
+	for _, text := range []string{"kubectl delete pod big", "up", "down", "home", "end", "left", "tab", "enter", "esc", "backspace"} {
+		r := newRig(t, fixture.Healthy(4).Records)
+		r.press(":")
+		for _, word := range strings.SplitAfter(text, " ") { // as a terminal's input comes in pieces
+			r.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(word)})
+		}
+		if got := r.console.field.Value(); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+		r.press("esc", "4", "/")
+		r.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)})
+		if got := r.find.field.Value(); got != text {
+			t.Errorf("searched for, %q became %q", text, got)
+		}
+	}
+}
+
+func TestWithNothingSelectedTheChainIsOfTheLastOrder(t *testing.T) {
+	r := newRig(t, fixture.Trouble(4).Records)
+	r.press("c")
+	if r.rooms.front().ID() != "chain" || !strings.Contains(r.screen(), "crash pod/default") {
+		t.Errorf("the screen:\n%s", r.screen())
+	}
+}
+
+func TestAnOrderInThePastIsRefusedInTheConsole(t *testing.T) {
+	r := newRig(t, fixture.Trouble(4).Records)
+	r.press(",", ":", "kill master-2", "enter")
+	r.takes(t)
+	if !r.console.open || !strings.Contains(r.screen(), "you are looking at the past") {
+		t.Errorf("the reason is not said:\n%s", r.screen())
+	}
+}
+
+func TestTheLanguageCanBeChanged(t *testing.T) {
+	r := newRig(t, fixture.Trouble(4).Records)
+	r.press(":", "lang ru", "enter", "esc", "4")
+	if !strings.Contains(r.screen(), "события") || strings.Contains(r.screen(), "fits nowhere") {
+		t.Errorf("the screen:\n%s", r.screen())
+	}
+	r.press(":", "lang xx", "enter")
+	if !strings.Contains(r.console.err, "no language is called") {
+		t.Errorf("answered %q", r.console.err)
+	}
+}

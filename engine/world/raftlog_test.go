@@ -181,3 +181,39 @@ func TestARefusalIsExplainedByWhatIsKnownOfTheVoter(t *testing.T) {
 		})
 	}
 }
+
+func TestAnOldFigureDoesNotMakeALogShorter(t *testing.T) {
+	w := threeMasters()
+	for _, m := range []string{"m1", "m2"} {
+		w.raft(appended(m, 1, 5, 2, "a", "b", "c", "d", "e"))
+	}
+	w.raft(event.RaftProgress{Member: "m1", LastIndex: 3, CommitIndex: 3, Applied: 3}) // sampled before, told after
+	w.raft(appended("m1", 6, 6, 2, "f"))
+	w.raft(appended("m2", 6, 6, 2))
+	m, _ := w.Members.Get("m1")
+	if m.LastIndex != 6 || len(m.Runs) != 1 || m.Runs[0].To != 6 {
+		t.Errorf("the log of m1 ends at %d, its runs are %+v", m.LastIndex, m.Runs)
+	}
+	m, _ = w.Members.Get("m2")
+	if at := w.Divergence(m); at != 0 {
+		t.Errorf("equal logs part at %d", at)
+	}
+}
+
+func TestAGroupThatBeginsAnewInAnOldTermElectsAsWell(t *testing.T) {
+	w := threeMasters()
+	n := len(w.Elections)
+	for _, m := range []string{"m1", "m2", "m3"} {
+		w.at(100, "machine", 0, event.MachineDown{Host: m})
+	}
+	for _, m := range []string{"m1", "m2", "m3"} { // with empty disks
+		w.at(110, "machine", 0, event.MachineUp{Host: m})
+		w.at(110, "etcd", 0, event.ProcessStarted{Host: m, Process: "etcd"})
+		w.role(111, m, "follower", 1)
+	}
+	w.role(112, "m3", "candidate", 2)
+	w.role(113, "m3", "leader", 2)
+	if len(w.Elections) != n+1 || w.Elections[n].To != "m3" {
+		t.Errorf("elections %+v", w.Elections[n:])
+	}
+}

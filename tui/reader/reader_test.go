@@ -192,3 +192,15 @@ func TestAStoppedProgramDoesNotRaceToCatchUp(t *testing.T) {
 		t.Errorf("an hour's stop was played: at %v", got)
 	}
 }
+
+func TestTheNextThingOfAKindIsFound(t *testing.T) {
+	r := follow(100)
+	r.SeekSeq(10)
+	up := func(e event.Record) bool { _, ok := e.Event.(event.MachineUp); return ok }
+	if !r.Await(up) || r.World().Seq != 11 {
+		t.Errorf("the next is record %d, want 11", r.World().Seq)
+	}
+	if r.Await(func(event.Record) bool { return false }) || r.World().Seq != 11 {
+		t.Error("where nothing comes the place moves")
+	}
+}

@@ -200,6 +200,17 @@ func (q *inquiry) raftSeat(m *scene.MasterInfo) {
 		d.line("why.raft-follows", "leader", e.Leader, "term", e.Term)
 		d.line("why.raft-follows-2")
 		q.add(d)
+	default:
+		d := q.ask("raft", "why.q-raft-alone", Broken, "host", m.Name)
+		d.on(e.Seq)
+		d.line("why.raft-alone", "host", m.Name, "term", e.Term, "since", q.since(e.Since))
+		for _, f := range m.Faults {
+			d.line("why.fault", "fault", f.Fault.String(), "by", q.by(f.By), "since", q.since(f.At))
+			d.on(f.Seq)
+		}
+		d.line("why.raft-alone-2")
+		q.faultChange(d, m.Faults)
+		q.add(d)
 	}
 }
 
