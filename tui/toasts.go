@@ -7,7 +7,6 @@ import (
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/theme"
-	"example.com/kubeviz/tui/view/storyview"
 )
 
 const (
@@ -74,7 +73,7 @@ func (m *model) news() {
 		if !m.reader.Live() {
 			text = m.words.Say("toast.meanwhile", "what", text)
 		}
-		m.say(text, storyview.Style(l.Tone))
+		m.say(text, l.Tone.Style())
 	}
 	for _, a := range m.sources.head.TakeAnswers() {
 		m.answer(a)

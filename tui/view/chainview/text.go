@@ -50,7 +50,11 @@ func say(f view.Frame, r row) line {
 	if e, ok := r.h.rec.Event.(event.Reconciled); ok && e.Error == "" && strings.HasPrefix(e.Decision, "report ") { // it names what it reports on
 		s.One = sanitize.Text(e.Decision)
 	}
-	return line{who: sanitize.Text(s.Who), text: s.One, style: style(s.Tone), subject: subject(f, r.h)}
+	style := s.Tone.Style()
+	if s.Tone == sentence.Quiet { // in a chain nothing is beside the point
+		style = theme.Text
+	}
+	return line{who: sanitize.Text(s.Who), text: s.One, style: style, subject: subject(f, r.h)}
 }
 
 func tell(f view.Frame, r event.Record) sentence.Sentence {
@@ -171,25 +175,6 @@ func raftText(f view.Frame, r row) string {
 		return f.Words.Say(key, "member", e.Member, "index", index, "term", term, "later", dur(later))
 	}
 	return f.Words.Say("chain.stored", "member", e.Member, "index", index, "term", term)
-}
-
-// style of a tone.
-func style(t sentence.Tone) grid.Style {
-	switch t {
-	case sentence.Quiet:
-		return theme.Text
-	case sentence.Good:
-		return theme.OK
-	case sentence.Warn:
-		return theme.Waiting
-	case sentence.Bad:
-		return theme.Failing &^ grid.Bold
-	case sentence.Lead:
-		return theme.Leader
-	case sentence.User:
-		return theme.Fault
-	}
-	return theme.Text
 }
 
 // short takes the machine's name together where there are few columns: kubelet/w3.

@@ -325,7 +325,7 @@ func recordRows(f view.Frame, seqs []event.Seq) []describe.Row {
 			continue // its answer says the same and more
 		}
 		s := teller.Tell(r, nil)
-		out = append(out, describe.Row{Label: when(f, r.At), Seq: r.Seq, Line: widget.Line{widget.S(cell(s.Who, 18), theme.Dim), widget.S(s.One, toneStyle(s.Tone))}})
+		out = append(out, describe.Row{Label: when(f, r.At), Seq: r.Seq, Line: widget.Line{widget.S(cell(s.Who, 18), theme.Dim), widget.S(s.One, s.Tone.Style())}})
 	}
 	return out
 }
@@ -340,24 +340,6 @@ func answered(f view.Frame, seq event.Seq) bool {
 		}
 	}
 	return false
-}
-
-func toneStyle(t sentence.Tone) grid.Style {
-	switch t {
-	case sentence.Quiet:
-		return theme.Dim
-	case sentence.Good:
-		return theme.OK
-	case sentence.Warn:
-		return theme.Waiting
-	case sentence.Bad:
-		return theme.Failing
-	case sentence.Lead:
-		return theme.Leader
-	case sentence.User:
-		return theme.Fault
-	}
-	return theme.Text
 }
 
 // cell is text from the cluster in a column of its own.

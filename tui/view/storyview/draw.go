@@ -9,7 +9,6 @@ import (
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/layout"
 	"example.com/kubeviz/tui/sanitize"
-	"example.com/kubeviz/tui/sentence"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/widget"
@@ -224,7 +223,7 @@ func draw(f view.Frame, c grid.Canvas, y int, l *feed.Line, w int, o look) {
 	case o.mark != 0:
 		mark = widget.S(string(o.mark), theme.Cause)
 	}
-	body := Style(l.Tone)
+	body := l.Tone.Style()
 	if o.chosen {
 		body |= grid.Reverse
 	}
@@ -299,23 +298,4 @@ func whoStyle(l *feed.Line) grid.Style {
 		return theme.Fault
 	}
 	return theme.Dim
-}
-
-// Style of a tone.
-func Style(t sentence.Tone) grid.Style {
-	switch t {
-	case sentence.Quiet:
-		return theme.Dim
-	case sentence.Good:
-		return theme.OK
-	case sentence.Warn:
-		return theme.Waiting
-	case sentence.Bad:
-		return theme.Failing &^ grid.Bold
-	case sentence.Lead:
-		return theme.Leader
-	case sentence.User:
-		return theme.Fault
-	}
-	return theme.Text
 }

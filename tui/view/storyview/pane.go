@@ -59,7 +59,7 @@ func (v View) full(f view.Frame, l *feed.Line, w, h int) []widget.Line {
 	var out []widget.Line
 	text := sanitize.Text(l.Text())
 	for _, s := range widget.Wrap(text, w) {
-		out = append(out, widget.Line{widget.S(s, Style(l.Tone)|grid.Bold)})
+		out = append(out, widget.Line{widget.S(s, l.Tone.Style()|grid.Bold)})
 	}
 	record := say("story.record", "seq", uint64(l.Seq))
 	if l.Count > 1 {
@@ -130,10 +130,10 @@ func (v View) other(f view.Frame, l *feed.Line, mark rune, w int) []widget.Line 
 	if len(text) == 0 {
 		return nil
 	}
-	out := []widget.Line{{widget.S(head, theme.Cause), widget.S(text[0], Style(l.Tone))}}
+	out := []widget.Line{{widget.S(head, theme.Cause), widget.S(text[0], l.Tone.Style())}}
 	if len(text) > 1 {
 		rest := grid.Cut(strings.Join(text[1:], " "), max(w-grid.Width(head), 1))
-		out = append(out, widget.Line{widget.S(grid.Pad("", grid.Width(head)), 0), widget.S(rest, Style(l.Tone))})
+		out = append(out, widget.Line{widget.S(grid.Pad("", grid.Width(head)), 0), widget.S(rest, l.Tone.Style())})
 	}
 	return out
 }

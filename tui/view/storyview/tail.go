@@ -48,7 +48,7 @@ func Tail(f view.Frame, c grid.Canvas) {
 		draw(f, c, y, l, w, look{})
 		for n, text := range rows[i] {
 			c.Sub(layout.Rect{X: indent, Y: y, W: w - indent, H: 1}).Clear()
-			end := c.Put(indent, y, text, Style(l.Tone))
+			end := c.Put(indent, y, text, l.Tone.Style())
 			if l.Count > 1 && l.Many == nil && n == len(rows[i])-1 {
 				c.PutMax(end+1, y, max(w-end-1, 0), string(grid.Times)+strconv.Itoa(l.Count), theme.Dim)
 			}
