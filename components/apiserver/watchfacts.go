@@ -25,10 +25,10 @@ func (c *cache) announce(w *watcher, after int64) {
 	by := client(w.rq.From)
 	opened := event.WatchOpened{Server: s.proc.Addr.Host, Watch: w.id, Resource: w.rq.Kind.String(), Namespace: w.rq.Namespace, Selector: selector(w.rq.Request),
 		User: w.rq.user.Name, Client: by, Revision: after}
-	s.emit(w.rq.Cause, opened)
+	began := s.emit(w.rq.Cause, opened)
 	w.stream.OnClose(func() {
 		if !s.proc.Group.Dead() {
-			s.emit(0, event.WatchClosed{Server: opened.Server, Watch: w.id, Resource: opened.Resource, Client: by, Reason: w.ended()})
+			s.emit(began, event.WatchClosed{Server: opened.Server, Watch: w.id, Resource: opened.Resource, Client: by, Reason: w.ended()})
 		}
 	})
 }
