@@ -190,3 +190,16 @@ func TestStatusBeforeAnythingHappened(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestStatusOfAClusterThatComesUpRaisesNoAlarm(t *testing.T) {
+	j := journal.New(journal.Options{})
+	for _, r := range fixture.Healthy(4).Records[:12] {
+		j.Append(r)
+	}
+	n := New(words.English(), j)
+	n.Lines()
+	got := strings.Join(Status(words.English(), n.World(), n.World().At), "\n")
+	if !strings.Contains(got, "The cluster starts") || strings.Contains(got, "Wrong") || strings.Contains(got, "quorum") {
+		t.Errorf("said:\n%s", got)
+	}
+}

@@ -18,13 +18,16 @@ func Status(c *words.Catalogue, w *world.World, now time.Time) []string {
 	}
 	s := scene.Of(w, now)
 	out := []string{c.Say("ui.narrate-time", "at", words.Span(now.Sub(w.Start)), "pace", pace(c, w))}
-	if q := s.Quorum; q.Raft {
+	if q := s.Quorum; q.Raft && (q.Leader != "" || !s.Starting) {
 		args := []any{"leader", q.Leader, "term", q.Term, "alive", q.Alive, "members", q.Members, "need", q.Need}
 		if q.Leader == "" {
 			out = append(out, c.Say("ui.narrate-no-leader", args...))
 		} else {
 			out = append(out, c.Say("ui.narrate-leader", args...))
 		}
+	}
+	if s.Starting {
+		return append(out, c.Say("ui.narrate-starting", "ready", readyNodes(w), "n", w.Hosts.Len()))
 	}
 	out = append(out, c.Say("ui.narrate-nodes", "ready", readyNodes(w), "n", w.Nodes.Len(), "running", s.PodsRunning, "pods", s.Pods))
 	problems := s.Problems(w, c)
