@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -128,28 +127,22 @@ func (e *Engine) step(count int) {
 	e.loop.Step(stepMax)
 }
 
-// quietAhead is how long nothing but heartbeats may be due for the cluster to count as quiet.
-const quietAhead = 5 * time.Second
-
-// until lets time run until a record of that name appears, an Event with that reason is written, or nothing but heartbeats has happened for quietAhead.
+// until lets time run until what is waited for happens.
 func (e *Engine) until(given event.Seq, c command.Until) error {
 	if err := canComeTrue(c.What); err != nil {
 		return err
 	}
 	seen := e.journal.Last()
-	lastStir := e.loop.Now()
+	wait := event.NewAwait(c.What, e.loop.Now())
 	cond := func() bool {
 		recs, _ := e.journal.Read(nil, seen+1, 1<<16)
 		for _, r := range recs {
 			seen = r.Seq
-			if matches(r, c.What) {
+			if wait.Heard(r) {
 				return true
 			}
-			if event.Stirs(r.Event) {
-				lastStir = r.At
-			}
 		}
-		return strings.EqualFold(c.What, "quiet") && e.loop.Now().Sub(lastStir) >= quietAhead
+		return wait.Calm(e.loop.Now())
 	}
 	if e.loop.Rate() == 0 {
 		e.setRate(given, e.resumeRate, "")

@@ -133,10 +133,10 @@ func (m *model) quorum(q scene.Quorum) widget.Span {
 	switch {
 	case q.Alive < q.Need:
 		key, style = "quorum.lost", theme.Failing
-	case q.CanLose() < (q.Members-1)/2:
+	case q.Lose < (q.Members-1)/2:
 		style = theme.Waiting
 	}
-	return widget.S(m.words.Say(key, "alive", q.Alive, "members", q.Members, "need", q.Need, "lose", q.CanLose()), style)
+	return widget.S(m.words.Say(key, "alive", q.Alive, "members", q.Members, "need", q.Need, "lose", q.Lose), style)
 }
 
 // drawTabs shows the views, and where the selection is on the right.

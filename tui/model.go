@@ -6,18 +6,13 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"example.com/kubeviz/engine/command"
-	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/journal"
-	"example.com/kubeviz/engine/trace"
-	"example.com/kubeviz/tui/feed"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/keymap"
 	"example.com/kubeviz/tui/layout"
-	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/reader"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/theme"
-	"example.com/kubeviz/tui/timebar"
 	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/view/listview"
 	"example.com/kubeviz/tui/view/mapview"
@@ -52,7 +47,6 @@ type model struct {
 	sources  sources
 	words    *words.Catalogue
 	keys     *keymap.Keys
-	rows     []keymap.Binding
 	theme    *theme.Theme
 	ascii    bool
 	still    bool // reduced motion
@@ -111,7 +105,7 @@ func newModel(o Options) *model {
 	if rows == nil {
 		rows = keymap.Table()
 	}
-	m.keys, m.rows = keymap.New(rows), rows
+	m.keys = keymap.New(rows)
 	if o.Replay {
 		m.reader = reader.Replay(m.journal, m.clock)
 	} else {
@@ -267,22 +261,4 @@ func (m *model) frame(r layout.Rect) view.Frame {
 	f.Front = front.ID()
 	f.Selected = selection(front, f)
 	return f
-}
-
-// sources are what the screen remembers of the journal beside the World.
-type sources struct {
-	journal *journal.Journal
-	words   *words.Catalogue
-	// head follows the newest record: news, answers and the story while live. back is read anew for wherever the place in the past is.
-	head, back *feed.Feed
-	trace      *trace.Index
-	marks      timebar.Marks
-	motion     *motion.Lanes
-	buf        []event.Record
-	whole      bool // a picture is taken: there is time to read all
-	fresh      bool // what came before the screen is no news; it is after that
-}
-
-func newSources(j *journal.Journal, c *words.Catalogue) sources {
-	return sources{journal: j, words: c, head: feed.New(c), back: feed.New(c), trace: trace.New(j), motion: &motion.Lanes{}}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"example.com/kubeviz/engine/command"
+	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/tui/feed"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/intent"
@@ -119,8 +120,8 @@ func (m *model) until() listview.List {
 	say := m.words.Say
 	l := listview.List{Title: say("menu.time"), Width: min(m.w-4, 76)}
 	run := func(key, what string) { l.Choices = append(l.Choices, choice(say(key), intent.Await{What: what})) }
-	run("menu.until-anomaly", "anomaly")
-	run("menu.until-quiet", "quiet")
+	run("menu.until-anomaly", event.Anomaly)
+	run("menu.until-quiet", event.Quiet)
 	run("menu.until-node", "NodeJudged")
 	run("menu.until-leader", "RaftRole")
 	run("menu.until-scheduled", "Scheduled")

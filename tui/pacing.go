@@ -1,10 +1,7 @@
 package tui
 
 import (
-	"strings"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/engine/event"
@@ -57,33 +54,14 @@ func (m *model) pace(i intent.Intent, f view.Frame) {
 	m.pump(true)
 }
 
-// quietFor is how long nothing may stir for a stretch to count as quiet, in simulated time; the same as of the command until.
-const quietFor = 5 * time.Second
-
 // await lets the cluster's time run until something happens, or goes there in the past.
 func (m *model) await(what string) {
 	if m.reader.Live() {
 		m.do(command.Until{What: what})
 		return
 	}
-	stirred := m.reader.Now()
-	found := m.reader.Await(func(r event.Record) bool {
-		switch what {
-		case "anomaly":
-			return event.Alarms(r.Event)
-		case "quiet":
-			if event.Stirs(r.Event) {
-				stirred = r.At
-			}
-			return r.At.Sub(stirred) >= quietFor
-		}
-		if c, ok := r.Event.(event.ObjectChanged); ok {
-			e, ok := c.Object.(*corev1.Event)
-			return ok && c.Type != event.Deleted && strings.EqualFold(e.Reason, what)
-		}
-		return strings.EqualFold(r.Event.Name(), what)
-	})
-	if !found {
+	wait := event.NewAwait(what, m.reader.Now())
+	if !m.reader.Await(func(r event.Record) bool { return wait.Heard(r) || wait.Calm(r.At) }) {
 		m.say(m.words.Say("not.never", "what", what), theme.Waiting)
 	}
 }

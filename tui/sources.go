@@ -4,10 +4,33 @@ import (
 	"time"
 
 	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/journal"
+	"example.com/kubeviz/engine/trace"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/feed"
+	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/reader"
+	"example.com/kubeviz/tui/timebar"
+	"example.com/kubeviz/tui/words"
 )
+
+// sources are what the screen remembers of the journal beside the World.
+type sources struct {
+	journal *journal.Journal
+	words   *words.Catalogue
+	// head follows the newest record: news, answers and the story while live. back is read anew for wherever the place in the past is.
+	head, back *feed.Feed
+	trace      *trace.Index
+	marks      timebar.Marks
+	motion     *motion.Lanes
+	buf        []event.Record
+	whole      bool // a picture is taken: there is time to read all
+	fresh      bool // what came before the screen is no news; it is after that
+}
+
+func newSources(j *journal.Journal, c *words.Catalogue) sources {
+	return sources{journal: j, words: c, head: feed.New(c), back: feed.New(c), trace: trace.New(j), motion: &motion.Lanes{}}
+}
 
 // How far the story is read back when the place jumps, in records. It costs about a microsecond for each.
 const (

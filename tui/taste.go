@@ -16,7 +16,7 @@ func (m *model) palette(name string) (theme.Palette, error) {
 
 // speak changes the language: what was told already is told again.
 func (m *model) speak(c *words.Catalogue) {
-	m.words = c.WithKeys(keymap.Labels(m.rows))
+	m.words = c.WithKeys(keymap.Labels(m.keys.All()))
 	fresh := newSources(m.journal, m.words)
 	fresh.trace, fresh.marks, fresh.motion, fresh.fresh = m.sources.trace, m.sources.marks, m.sources.motion, true
 	m.sources = fresh

@@ -84,12 +84,12 @@ func (m *model) news() {
 func (m *model) quorumNow() string {
 	q := scene.QuorumOf(m.reader.Head())
 	switch {
-	case !q.Raft || q.CanLose() >= (q.Members-1)/2:
+	case !q.Raft || q.Lose >= (q.Members-1)/2:
 		return ""
 	case q.Alive < q.Need:
 		return m.words.Say("quorum.lost", "alive", q.Alive, "members", q.Members, "need", q.Need)
 	}
-	return m.words.Say("quorum.well", "alive", q.Alive, "members", q.Members, "lose", q.CanLose())
+	return m.words.Say("quorum.well", "alive", q.Alive, "members", q.Members, "lose", q.Lose)
 }
 
 // answer shows what came of an order of ours.

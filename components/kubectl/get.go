@@ -6,10 +6,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	appsv1 "k8s.io/api/apps/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
-
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
 )
@@ -45,14 +41,11 @@ func get(k *call) ([]string, error) {
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	wide := ns == "" && kind.Namespaced
-	fmt.Fprintln(w, row(wide, "NAMESPACE", header(kind)))
+	everywhere := ns == "" && kind.Namespaced
+	now := k.p.Now()
+	fmt.Fprintln(w, row(kind, everywhere, "NAMESPACE", func(c kinds.Column) string { return c.Name }))
 	for _, o := range items {
-		age := "<unknown>"
-		if t := o.GetCreationTimestamp(); !t.IsZero() {
-			age = kinds.Age(k.p.Now().Sub(t.Time))
-		}
-		fmt.Fprintln(w, row(wide, o.GetNamespace(), cells(o, age)))
+		fmt.Fprintln(w, row(kind, everywhere, o.GetNamespace(), func(c kinds.Column) string { return c.Cell(o, now) }))
 	}
 	w.Flush()
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
@@ -62,54 +55,16 @@ func get(k *call) ([]string, error) {
 	return lines, nil
 }
 
-func row(wide bool, namespace string, cells []string) string {
-	if wide {
-		cells = append([]string{namespace}, cells...)
+// row is a line of the table: the columns that are not wide, after the namespace where those of all are listed.
+func row(kind *kinds.Kind, everywhere bool, namespace string, cell func(kinds.Column) string) string {
+	var cells []string
+	if everywhere {
+		cells = append(cells, namespace)
+	}
+	for _, c := range kinds.Columns(kind) {
+		if !c.Wide {
+			cells = append(cells, cell(c))
+		}
 	}
 	return strings.Join(cells, "\t")
-}
-
-func header(kind *kinds.Kind) []string {
-	switch kind {
-	case kinds.Pods:
-		return []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE"}
-	case kinds.Nodes:
-		return []string{"NAME", "STATUS", "ROLES", "AGE", "VERSION"}
-	case kinds.Deployments:
-		return []string{"NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE"}
-	case kinds.ReplicaSets:
-		return []string{"NAME", "DESIRED", "CURRENT", "READY", "AGE"}
-	case kinds.Leases:
-		return []string{"NAME", "HOLDER", "AGE"}
-	case kinds.Namespaces:
-		return []string{"NAME", "STATUS", "AGE"}
-	case kinds.Events:
-		return []string{"LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"}
-	}
-	return []string{"NAME", "AGE"}
-}
-
-func cells(o kinds.Object, age string) []string {
-	switch o := o.(type) {
-	case *corev1.Pod:
-		ready, total := kinds.PodReady(o)
-		return []string{o.Name, fmt.Sprintf("%d/%d", ready, total), kinds.PodStatus(o), fmt.Sprint(kinds.PodRestarts(o)), age}
-	case *corev1.Node:
-		return []string{o.Name, kinds.NodeStatus(o), kinds.NodeRoles(o), age, o.Status.NodeInfo.KubeletVersion}
-	case *appsv1.Deployment:
-		return []string{o.Name, fmt.Sprintf("%d/%d", o.Status.ReadyReplicas, *o.Spec.Replicas), fmt.Sprint(o.Status.UpdatedReplicas), fmt.Sprint(o.Status.AvailableReplicas), age}
-	case *appsv1.ReplicaSet:
-		return []string{o.Name, fmt.Sprint(*o.Spec.Replicas), fmt.Sprint(o.Status.Replicas), fmt.Sprint(o.Status.ReadyReplicas), age}
-	case *coordinationv1.Lease:
-		holder := ""
-		if o.Spec.HolderIdentity != nil {
-			holder = *o.Spec.HolderIdentity
-		}
-		return []string{o.Name, holder, age}
-	case *corev1.Namespace:
-		return []string{o.Name, string(o.Status.Phase), age}
-	case *corev1.Event:
-		return []string{age, o.Type, o.Reason, strings.ToLower(o.InvolvedObject.Kind) + "/" + o.InvolvedObject.Name, o.Message}
-	}
-	return []string{o.GetName(), age}
 }

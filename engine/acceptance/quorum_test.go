@@ -109,8 +109,8 @@ func TestWithTwoOfThreeMastersDownNothingIsWrittenAndPodsLiveOn(t *testing.T) {
 				if l, ok := w.Leader(); ok {
 					t.Errorf("%s still leads without a majority", l.Name)
 				}
-				if have, need, _, _ := w.Quorum(); have != 1 || need != 2 {
-					t.Errorf("quorum: %d of %d", have, need)
+				if g := w.Majority(); len(g.Members) != 1 || g.Need != 2 {
+					t.Errorf("quorum: %d of %d", len(g.Members), g.Need)
 				}
 			}
 			for _, r := range all(p, time.Minute+time.Millisecond, func(e event.ObjectChanged) bool { return true }) {

@@ -1,5 +1,53 @@
 package event
 
+import (
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// What can be waited for beside the name of a fact and the reason of an Event object.
+const (
+	Anomaly = "anomaly" // the next fact that Alarms
+	Quiet   = "quiet"   // nothing has stirred for QuietFor
+)
+
+// QuietFor is how long nothing may stir for the cluster to count as quiet, in simulated time.
+const QuietFor = 5 * time.Second
+
+// Await is a wait for something: a name of a fact, the reason of an Event object, Anomaly or Quiet. Case does not matter.
+type Await struct {
+	what    string
+	stirred time.Time
+}
+
+// NewAwait begins to wait at an instant.
+func NewAwait(what string, now time.Time) *Await { return &Await{what, now} }
+
+// Heard takes in the next record and reports whether it is what was waited for.
+func (a *Await) Heard(r Record) bool {
+	if Stirs(r.Event) {
+		a.stirred = r.At
+	}
+	if strings.EqualFold(a.what, Anomaly) {
+		return Alarms(r.Event)
+	}
+	if strings.EqualFold(r.Event.Name(), a.what) {
+		return true
+	}
+	if c, ok := r.Event.(ObjectChanged); ok && c.Type != Deleted {
+		e, ok := c.Object.(*corev1.Event)
+		return ok && strings.EqualFold(e.Reason, a.what)
+	}
+	return false
+}
+
+// Calm reports whether quiet was waited for and has come.
+func (a *Await) Calm(now time.Time) bool {
+	return strings.EqualFold(a.what, Quiet) && now.Sub(a.stirred) >= QuietFor
+}
+
 // Stirs reports whether a fact means that something is going on beyond heartbeats, samples, counts and the giving of orders. A step goes on to the next that does.
 func Stirs(e Event) bool {
 	switch e.(type) {

@@ -74,9 +74,9 @@ var columns = map[*Kind][]Column{
 	Deployments: {
 		nameColumn,
 		column("READY", func(d *appsv1.Deployment, _ time.Time) string {
-			return strconv.Itoa(int(d.Status.ReadyReplicas)) + "/" + strconv.Itoa(desired(d.Spec.Replicas))
+			return strconv.Itoa(int(d.Status.ReadyReplicas)) + "/" + strconv.Itoa(Desired(d.Spec.Replicas))
 		}, func(d *appsv1.Deployment) Rank {
-			return Rank{Number: float64(d.Status.ReadyReplicas) - float64(desired(d.Spec.Replicas))/1e6}
+			return Rank{Number: float64(d.Status.ReadyReplicas) - float64(Desired(d.Spec.Replicas))/1e6}
 		}),
 		number("UP-TO-DATE", func(d *appsv1.Deployment) int { return int(d.Status.UpdatedReplicas) }),
 		number("AVAILABLE", func(d *appsv1.Deployment) int { return int(d.Status.AvailableReplicas) }),
@@ -87,7 +87,7 @@ var columns = map[*Kind][]Column{
 	},
 	ReplicaSets: {
 		nameColumn,
-		number("DESIRED", func(r *appsv1.ReplicaSet) int { return desired(r.Spec.Replicas) }),
+		number("DESIRED", func(r *appsv1.ReplicaSet) int { return Desired(r.Spec.Replicas) }),
 		number("CURRENT", func(r *appsv1.ReplicaSet) int { return int(r.Status.Replicas) }),
 		number("READY", func(r *appsv1.ReplicaSet) int { return int(r.Status.ReadyReplicas) }),
 		ageColumn,
@@ -199,7 +199,8 @@ func unknown(s string) string {
 	return s
 }
 
-func desired(n *int32) int {
+// Desired is how many replicas a workload asks for; one where it does not say.
+func Desired(n *int32) int {
 	if n == nil {
 		return 1
 	}

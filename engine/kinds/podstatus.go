@@ -162,9 +162,6 @@ func PodReady(pod *corev1.Pod) (ready, total int) {
 	return c.Ready, c.Total
 }
 
-// PodRestarts is the number in kubectl's RESTARTS column.
-func PodRestarts(pod *corev1.Pod) int { return ColumnsOf(pod).Restarts }
-
 // PodEnded reports a phase that is final: Succeeded or Failed.
 func PodEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed

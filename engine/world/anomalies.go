@@ -163,7 +163,8 @@ func sortedProcesses(h *Host) []Process {
 }
 
 func (w *World) raftAnomalies(l *anomalyList) {
-	have, need := w.voices()
+	g := w.Majority()
+	have, need := len(g.Members), g.Need
 	if need == 0 {
 		return
 	}
@@ -187,35 +188,6 @@ func (w *World) raftAnomalies(l *anomalyList) {
 
 // Muted reports whether a member runs without a vote, because its disk was wiped.
 func (m *Member) Muted() bool { return m.Role != roleDown && m.Err != "" }
-
-// voices is Quorum without members that have no vote: have can vote together, need is a majority. Both are zero without raft.
-func (w *World) voices() (have, need int) {
-	var up []string
-	total := 0
-	w.Members.Scan(func(_ string, m *Member) bool {
-		if m.Role != roleLearner {
-			total++
-			if w.MemberUp(m) && !m.Muted() {
-				up = append(up, m.Name)
-			}
-		}
-		return true
-	})
-	if total == 0 {
-		return 0, 0
-	}
-	active := w.activeFaults()
-	for _, a := range up {
-		n := 1
-		for _, b := range up {
-			if a != b && !cut(active, a, b) && !cut(active, b, a) {
-				n++
-			}
-		}
-		have = max(have, n)
-	}
-	return have, total/2 + 1
-}
 
 func (w *World) linkAnomalies(l *anomalyList) {
 	w.Faults.Scan(func(_ event.Seq, f Fault) bool {
@@ -253,7 +225,8 @@ func (w *World) activeAnomalies(l *anomalyList) {
 
 // silentNodes looks for leases that are old while their nodes still count as Ready. While the store takes no writes, an old lease says nothing about the node.
 func (w *World) silentNodes(l *anomalyList) {
-	have, need := w.voices()
+	g := w.Majority()
+	have, need := len(g.Members), g.Need
 	_, led := w.Leader()
 	writable := need == 0 || have >= need && led
 	const prefix = "kube-node-lease/"

@@ -1,6 +1,8 @@
 package world
 
 import (
+	"math/bits"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,35 +53,89 @@ func (w *World) MembersUp() (up, total int) {
 	return up, total
 }
 
-// Quorum counts voting members: have is the size of the largest set that one member can talk to both ways through the faults in force (itself
-// included), need is a majority, and canLose is how many more may go before writes stop. With have below need there is no quorum. All zero without raft.
-func (w *World) Quorum() (have, need, total, canLose int) {
-	var up []string
-	w.Members.Scan(func(_ string, m *Member) bool {
-		if m.Role == roleLearner {
+// Majority is what the members of the raft group can do together.
+type Majority struct {
+	// Members are the largest set of which one reaches all others both ways: it can lead them. With a leader among them, where there are several such sets.
+	Members []*Member
+	// Total members of the group and Need of them for a majority; 0 where there is no raft.
+	Total, Need int
+	// CanLose is how many members, whichever they are, may fall without the others losing their majority; negative: it is lost, by so many.
+	CanLose int
+}
+
+// Majority finds who can write together. Learners are no members here; a member that was wiped is one, but has no vote. Raft needs one member that reaches a
+// majority, not that all of them reach each other, but then that one may not fall.
+func (w *World) Majority() Majority {
+	var m Majority
+	var up []*Member
+	w.Members.Scan(func(_ string, x *Member) bool {
+		if x.Role == roleLearner {
 			return true
 		}
-		total++
-		if w.MemberUp(m) {
-			up = append(up, m.Name)
+		m.Total++
+		if w.MemberUp(x) && !x.Muted() {
+			up = append(up, x)
 		}
 		return true
 	})
-	if total == 0 {
-		return 0, 0, 0, 0
+	if m.Total == 0 {
+		return m
 	}
-	active := w.activeFaults()
-	for _, a := range up {
-		n := 1
-		for _, b := range up {
-			if a != b && !cut(active, a, b) && !cut(active, b, a) {
-				n++
+	m.Need = m.Total/2 + 1
+	near := w.near(up)
+	for _, set := range near {
+		var group []*Member
+		leads := false
+		for i, x := range up {
+			if set&(1<<i) != 0 {
+				group = append(group, x)
+				leads = leads || x.Role == roleLeader
 			}
 		}
-		have = max(have, n)
+		if len(group) > len(m.Members) || len(group) == len(m.Members) && leads && !slices.ContainsFunc(m.Members, func(x *Member) bool { return x.Role == roleLeader }) {
+			m.Members = group
+		}
 	}
-	need = total/2 + 1
-	return have, need, total, max(0, have-need)
+	m.CanLose = canLose(near, len(m.Members), m.Need)
+	return m
+}
+
+// near is for each member the set of those it reaches both ways, itself among them, as bits.
+func (w *World) near(up []*Member) []uint {
+	active := w.activeFaults()
+	out := make([]uint, len(up))
+	for i, a := range up {
+		for j, b := range up {
+			if i == j || !cut(active, a.Name, b.Name) && !cut(active, b.Name, a.Name) {
+				out[i] |= 1 << j
+			}
+		}
+	}
+	return out
+}
+
+// canLose tries every way to lose members; groups have seven at most.
+func canLose(near []uint, have, need int) int {
+	if have < need {
+		return have - need
+	}
+	least := len(near) - need + 1 // as many as surely take it
+	for lost := uint(1); lost < 1<<len(near); lost++ {
+		n := bits.OnesCount(lost)
+		if n >= least {
+			continue
+		}
+		left := 0
+		for i, set := range near {
+			if lost&(1<<i) == 0 {
+				left = max(left, bits.OnesCount(set&^lost))
+			}
+		}
+		if left < need {
+			least = n
+		}
+	}
+	return least - 1
 }
 
 func (w *World) activeFaults() []fault.Active {
@@ -124,7 +180,7 @@ func (w *World) RunningOnNode(node string, visit func(*Container) bool) {
 
 // ContainersOf visits the containers that really exist of a pod, on the node it is bound to.
 func (w *World) ContainersOf(p *Pod, visit func(*Container) bool) {
-	prefix := p.Object.Spec.NodeName + " " + string(p.Object.UID) + " "
+	prefix := p.Object.Spec.NodeName + " " + p.RunsAs() + " "
 	w.Running.Ascend(prefix, func(key string, c *Container) bool {
 		return strings.HasPrefix(key, prefix) && visit(c)
 	})

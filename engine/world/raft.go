@@ -25,10 +25,7 @@ type vacancy struct {
 }
 
 func (w *World) raftRole(r event.Record, e event.RaftRole) {
-	before := Member{Name: e.Member}
-	if old, ok := w.Members.Get(e.Member); ok {
-		before = *old
-	}
+	before := w.member(e.Member)
 	m := before
 	if before.Role != e.Role {
 		m.Since, m.Wall = r.At, r.Wall
@@ -110,10 +107,7 @@ func (w *World) memberStopped(r event.Record, name string) {
 
 func (w *World) raftProgress(e event.RaftProgress) {
 	w.Revision = max(w.Revision, e.Revision)
-	m := Member{Name: e.Member}
-	if old, ok := w.Members.Get(e.Member); ok {
-		m = *old
-	}
+	m := w.member(e.Member)
 	// A figure may be older than what the member has appended since; only a truncation makes a log shorter.
 	m.LastIndex, m.CommitIndex, m.Applied = max(m.LastIndex, e.LastIndex), max(m.CommitIndex, e.CommitIndex), max(m.Applied, e.Applied)
 	w.Members.Set(e.Member, &m)

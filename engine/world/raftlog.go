@@ -133,23 +133,11 @@ func (w *World) Holders(index, term uint64) int {
 	return n
 }
 
-// RaftLeader is the member that leads in the highest term and runs; nil: none. One that is cut off and does not know it yet counts until another is elected.
-func (w *World) RaftLeader() *Member {
-	var leader *Member
-	w.Members.Scan(func(_ string, m *Member) bool {
-		if m.Role == roleLeader && w.MemberUp(m) && (leader == nil || m.Term > leader.Term) {
-			leader = m
-		}
-		return true
-	})
-	return leader
-}
-
 // Divergence is the first index at which the member's log holds something that the leader's does not, so that it will be overwritten; 0: there is none, or it
 // cannot be known.
 func (w *World) Divergence(m *Member) uint64 {
-	leader := w.RaftLeader()
-	if leader == nil || leader.Name == m.Name || len(leader.Runs) == 0 {
+	leader, ok := w.Leader()
+	if !ok || leader.Name == m.Name || len(leader.Runs) == 0 {
 		return 0
 	}
 	for _, r := range m.Runs {

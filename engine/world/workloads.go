@@ -54,6 +54,14 @@ func (p *Pod) Failing() bool {
 	}
 }
 
+// RunsAs is the UID that the pod's containers run under: its own, or for the mirror of a static pod that of the manifest on its node.
+func (p *Pod) RunsAs() string {
+	if uid := p.Object.Annotations[corev1.MirrorPodAnnotationKey]; uid != "" {
+		return uid
+	}
+	return string(p.Object.UID)
+}
+
 func (w *World) visitPods(keys *btree.Set[string], visit func(*Pod) bool) {
 	keys.Scan(func(key string) bool {
 		p, ok := w.Pods.Get(key)

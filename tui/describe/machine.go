@@ -2,13 +2,15 @@ package describe
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/sanitize"
@@ -30,15 +32,10 @@ func (r *rows) machine(f view.Frame, s Subject) {
 	if !ok {
 		return
 	}
-	switch {
-	case h.Up:
+	if h.Up {
 		r.line(say("detail.power"), widget.S(string(fine.Symbol)+" "+say("detail.on", "since", age(f.Now, h.Since)), theme.OK)).Seq = h.Seq
-	default:
-		who := string(h.By)
-		if who == "" {
-			who = say("why.by-nobody")
-		}
-		r.line(say("detail.power"), widget.S(string(failing.Symbol)+" "+say("detail.off", "who", who, "since", age(f.Now, h.Since)), theme.Failing)).Seq = h.Seq
+	} else {
+		r.line(say("detail.power"), widget.S(string(failing.Symbol)+" "+say("detail.off", "who", scene.By(h.By, f.Words), "since", age(f.Now, h.Since)), theme.Failing)).Seq = h.Seq
 	}
 	f.World.FaultsOn(h.Name, func(x world.Fault) bool {
 		r.line(say("detail.fault"), widget.S(string(grid.CutMark)+" "+sanitize.Text(x.Fault.String())+"  "+say("detail.fault-by", "who", string(x.By), "since", age(f.Now, x.At)), theme.Fault)).Seq = x.Seq
@@ -54,13 +51,8 @@ func (r *rows) machine(f view.Frame, s Subject) {
 }
 
 func (r *rows) processes(f view.Frame, h *world.Host) {
-	names := make([]string, 0, len(h.Processes))
-	for n := range h.Processes {
-		names = append(names, n)
-	}
-	sort.Strings(names)
 	r.title(f.Words.Say("detail.processes"))
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(h.Processes)) {
 		p := h.Processes[n]
 		row := r.line(sanitize.Text(n), processState(f, p)...)
 		row.Target = target.Target{Kind: target.Process, Host: h.Name, Process: n}
@@ -72,15 +64,11 @@ func processState(f view.Frame, p world.Process) widget.Line {
 	if p.Up {
 		line := widget.Line{widget.S(string(fine.Symbol)+" "+say("detail.runs", "since", age(f.Now, p.Since)), theme.OK)}
 		if p.Restarts > 0 {
-			line = append(line, widget.S("  "+say("detail.restarts", "n", p.Restarts), theme.Dim))
+			line = append(line, widget.S("  "+say("map.restarts", "n", p.Restarts), theme.Dim))
 		}
 		return line
 	}
-	who := string(p.By)
-	if who == "" {
-		who = say("why.by-nobody")
-	}
-	return widget.Line{widget.S(string(failing.Symbol)+" "+say("detail.stopped", "reason", p.Reason, "who", who, "since", age(f.Now, p.Since)), theme.Failing)}
+	return widget.Line{widget.S(string(failing.Symbol)+" "+say("detail.stopped", "reason", p.Reason, "who", scene.By(p.By, f.Words), "since", age(f.Now, p.Since)), theme.Failing)}
 }
 
 // node is a Node object with its lease, what is given away of it, and its pods.
@@ -99,8 +87,8 @@ func (r *rows) node(f view.Frame, n *corev1.Node) {
 		if old > l.Duration {
 			style = theme.Failing
 		}
-		if st.Well && old > l.Duration && old < scene.Grace+l.Duration {
-			text += "  " + say("detail.judged-in", "in", scene.Grace-old)
+		if st.Well && old > l.Duration && old < world.NodeGrace+l.Duration {
+			text += "  " + say("detail.judged-in", "in", world.NodeGrace-old)
 		}
 		r.line("lease", widget.S(text, style)).Target = target.Target{Kind: target.Object, Type: "leases.coordination.k8s.io", Namespace: l.Namespace, Name: l.Name}
 	}
@@ -180,7 +168,7 @@ func (r *rows) podsOf(f view.Frame, node string) {
 
 func columnsOf(n *corev1.Node, f view.Frame, names ...string) []string {
 	var out []string
-	for _, c := range nodeColumns {
+	for _, c := range kinds.Columns(kinds.Nodes) {
 		for _, name := range names {
 			if v := c.Cell(n, f.Now); c.Name == name && v != "<none>" {
 				out = append(out, v)
@@ -255,7 +243,8 @@ func (r *rows) etcd(f view.Frame, host string) {
 	if m.Err != "" {
 		r.field(say("detail.error"), m.Err, theme.Failing)
 	}
-	have, need, total, lose := f.World.Quorum()
+	g := f.World.Majority()
+	have, need, total, lose := len(g.Members), g.Need, g.Total, max(g.CanLose, 0)
 	if total > 0 {
 		style := theme.OK
 		if have < need {
@@ -334,7 +323,7 @@ func (r *rows) zone(f view.Frame, t target.Target) {
 	n, more := 0, 0
 	for i := range f.Scene.Workers {
 		w := &f.Scene.Workers[i]
-		if w.Node == nil || w.Node.Object.Labels[corev1.LabelTopologyZone] != t.Name {
+		if w.Node == nil || w.Zone != t.Name {
 			continue
 		}
 		if n++; n > most {

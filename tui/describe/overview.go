@@ -2,7 +2,8 @@ package describe
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -118,12 +119,7 @@ func (r *rows) metadata(f view.Frame, o kinds.Object, gone bool) {
 }
 
 func (r *rows) pairs(label string, m map[string]string) {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		r.line(label, widget.S(sanitize.Text(k)+"=", theme.Dim), widget.S(sanitize.Text(m[k]), theme.Text))
 		label = ""
 	}
@@ -248,10 +244,7 @@ func strategy(d *appsv1.Deployment) string {
 
 func (r *rows) replicaSet(f view.Frame, rs *appsv1.ReplicaSet) {
 	say := f.Words.Say
-	want := 1
-	if rs.Spec.Replicas != nil {
-		want = int(*rs.Spec.Replicas)
-	}
+	want := kinds.Desired(rs.Spec.Replicas)
 	style := theme.OK
 	if int(rs.Status.ReadyReplicas) != want {
 		style = theme.Waiting

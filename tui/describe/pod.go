@@ -112,12 +112,13 @@ func (r *rows) podWhy(f view.Frame, s Subject, p *world.Pod) {
 func (r *rows) beliefAndTruth(f view.Frame, s Subject, p *world.Pod) {
 	say := f.Words.Say
 	truth := map[string]*world.Container{}
-	visit := func(c *world.Container) bool { truth[c.Name] = c; return true }
-	if !s.Gone && p.Object.Annotations[corev1.MirrorPodAnnotationKey] == "" {
-		f.World.ContainersOf(p, visit)
-	} else if uid := p.Object.Annotations[corev1.MirrorPodAnnotationKey]; uid != "" && !s.Gone { // a static pod runs under the UID of its manifest
-		f.World.Running.Ascend(p.Object.Spec.NodeName+" "+uid+" ", func(key string, c *world.Container) bool {
-			return strings.HasPrefix(key, p.Object.Spec.NodeName+" "+uid+" ") && visit(c)
+	if prefix := p.Object.Spec.NodeName + " " + p.RunsAs() + " "; !s.Gone {
+		f.World.Running.Ascend(prefix, func(key string, c *world.Container) bool {
+			if !strings.HasPrefix(key, prefix) {
+				return false
+			}
+			truth[c.Name] = c
+			return true
 		})
 	}
 	believed := map[string]*corev1.ContainerStatus{}

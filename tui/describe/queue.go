@@ -2,8 +2,8 @@ package describe
 
 import (
 	"fmt"
-	"sort"
-	"strings"
+	"maps"
+	"slices"
 
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
@@ -29,10 +29,10 @@ func QueueRows(f view.Frame, s Subject) []Row {
 	case target.Queue:
 		r.queue(f, s.Target)
 	case target.Process:
-		r.queuesOf(f, string(event.On(s.Target.Process, s.Target.Host)))
+		r.queuesOf(f, event.On(s.Target.Process, s.Target.Host))
 	case target.Worker, target.Master:
 		for _, p := range []string{"controller-manager", "kubelet", "scheduler"} {
-			r.queuesOf(f, string(event.On(p, s.Target.Host)))
+			r.queuesOf(f, event.On(p, s.Target.Host))
 		}
 	}
 	if s.Object != nil {
@@ -41,12 +41,8 @@ func QueueRows(f view.Frame, s Subject) []Row {
 	return r.all
 }
 
-func (r *rows) queuesOf(f view.Frame, actor string) {
-	prefix := actor + " "
-	f.World.Queues.Ascend(prefix, func(key string, q *world.Queue) bool {
-		if !strings.HasPrefix(key, prefix) {
-			return false
-		}
+func (r *rows) queuesOf(f view.Frame, actor event.Actor) {
+	f.World.QueuesOf(actor, func(q *world.Queue) bool {
 		r.title(q.Queue)
 		r.queueRows(f, q)
 		return true
@@ -61,13 +57,8 @@ func (r *rows) queueRows(f view.Frame, q *world.Queue) {
 	}
 	r.line("", widget.S(say("detail.queue", "waiting", q.Waiting, "work", q.InWork, "delayed", q.Delayed), style), widget.S("  "+say("detail.as-of", "since", age(f.Now, q.At)), theme.Dim))
 	if len(q.Parts) > 0 {
-		names := make([]string, 0, len(q.Parts))
-		for n := range q.Parts {
-			names = append(names, n)
-		}
-		sort.Strings(names)
 		text := ""
-		for _, n := range names {
+		for _, n := range slices.Sorted(maps.Keys(q.Parts)) {
 			text += fmt.Sprintf("%s %d  ", n, q.Parts[n])
 		}
 		r.line("", widget.S(sanitize.Text(text), theme.Text))
@@ -133,5 +124,3 @@ func queueOf(queue string, k *kinds.Kind) bool {
 	}
 	return queue != "scheduler" || k == kinds.Pods
 }
-
-var nodeColumns = kinds.Columns(kinds.Nodes)

@@ -46,16 +46,13 @@ func StateOf(w *world.World, o *world.Object) State {
 	case *appsv1.Deployment:
 		return deploymentState(obj)
 	case *appsv1.ReplicaSet:
-		want := int32(1)
-		if obj.Spec.Replicas != nil {
-			want = *obj.Spec.Replicas
-		}
+		want := kinds.Desired(obj.Spec.Replicas)
 		switch {
 		case obj.DeletionTimestamp != nil:
 			return ending
 		case want == 0 && obj.Status.Replicas == 0:
 			return still
-		case obj.Status.ReadyReplicas != want || obj.Status.Replicas != want:
+		case int(obj.Status.ReadyReplicas) != want || int(obj.Status.Replicas) != want:
 			return starting
 		}
 		return fine

@@ -12,6 +12,7 @@ import (
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/view"
 )
@@ -149,11 +150,8 @@ func userName(user string) string {
 
 // home is the machine of a node's name.
 func home(f view.Frame, node string) target.Target {
-	if h, ok := f.World.Hosts.Get(node); ok {
-		if h.Master {
-			return target.Target{Kind: target.Master, Host: node}
-		}
-		return target.Target{Kind: target.Worker, Host: node}
+	if _, ok := f.World.Hosts.Get(node); ok {
+		return scene.MachineTarget(f.World, node)
 	}
 	return target.ForObject(kinds.Nodes, "", node)
 }

@@ -3,7 +3,8 @@ package describe
 import (
 	"fmt"
 	"io"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -102,15 +103,10 @@ func (p *printer) meta(o kinds.Object) {
 }
 
 func (p *printer) pairs(name string, m map[string]string, sep string) {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	if len(keys) == 0 {
+	if len(m) == 0 {
 		p.field(0, name, "<none>")
 	}
-	for i, k := range keys {
+	for i, k := range slices.Sorted(maps.Keys(m)) {
 		head := name + ":"
 		if i > 0 {
 			head = ""
@@ -276,17 +272,12 @@ func (p *printer) state(name string, s *corev1.ContainerState) {
 }
 
 func (p *printer) resources(name string, list corev1.ResourceList) {
-	keys := make([]string, 0, len(list))
-	for k := range list {
-		keys = append(keys, string(k))
-	}
-	sort.Strings(keys)
-	for i, k := range keys {
+	for i, k := range slices.Sorted(maps.Keys(list)) {
 		if i == 0 {
 			p.put(2, "%s:", name)
 		}
-		q := list[corev1.ResourceName(k)]
-		p.field(3, k, q.String())
+		q := list[k]
+		p.field(3, string(k), q.String())
 	}
 }
 

@@ -154,11 +154,7 @@ func (p *printer) deployment(w *world.World, d *appsv1.Deployment) {
 		if !ok || !metav1.IsControlledBy(rs, d) {
 			return true
 		}
-		want := 1
-		if rs.Spec.Replicas != nil {
-			want = int(*rs.Spec.Replicas)
-		}
-		text := fmt.Sprintf("%s (%d/%d replicas created)", rs.Name, rs.Status.Replicas, want)
+		text := fmt.Sprintf("%s (%d/%d replicas created)", rs.Name, rs.Status.Replicas, kinds.Desired(rs.Spec.Replicas))
 		if rs.Annotations["deployment.kubernetes.io/revision"] == d.Annotations["deployment.kubernetes.io/revision"] {
 			now = text
 		} else {
@@ -188,11 +184,7 @@ func (p *printer) replicaSet(r *appsv1.ReplicaSet) {
 	if c := metav1.GetControllerOf(r); c != nil {
 		p.field(0, "Controlled By", c.Kind+"/"+c.Name)
 	}
-	want := 1
-	if r.Spec.Replicas != nil {
-		want = int(*r.Spec.Replicas)
-	}
-	p.field(0, "Replicas", fmt.Sprintf("%d current / %d desired", r.Status.Replicas, want))
+	p.field(0, "Replicas", fmt.Sprintf("%d current / %d desired", r.Status.Replicas, kinds.Desired(r.Spec.Replicas)))
 	p.template(&r.Spec.Template)
 }
 

@@ -151,6 +151,11 @@ func (c Canvas) Restyle(change func(Style) Style) {
 	}
 }
 
+// Reverse sets w cells off from the rest: ink and ground change places.
+func (c Canvas) Reverse(x, y, w int) {
+	c.Sub(layout.Rect{X: x, Y: y, W: w, H: 1}).Restyle(func(s Style) Style { return s | Reverse })
+}
+
 // Border is the set of runes of a box.
 type Border struct{ H, V, TL, TR, BL, BR rune }
 
@@ -178,6 +183,13 @@ func (c Canvas) Box(b Border, s Style) Canvas {
 // HLine draws a line across row y.
 func (c Canvas) HLine(y int, r rune, s Style) {
 	for x := range c.r.W {
+		c.set(x, y, r, 1, s)
+	}
+}
+
+// VLine draws a line down a column, over the whole height.
+func (c Canvas) VLine(x int, r rune, s Style) {
+	for y := range c.r.H {
 		c.set(x, y, r, 1, s)
 	}
 }

@@ -1,7 +1,7 @@
 // Package info tells what kubeviz found around itself: where its files are, what the terminal is, which settings are in force and where each came from, and which
 // keys there are. It is what a report of a fault begins with.
 //
-// Imports of ours: tui/keymap, tui/sanitize, tui/settings, tui/theme, tui/words. Goroutines: values. Time: none.
+// Imports of ours: tui/grid, tui/keymap, tui/sanitize, tui/settings, tui/theme, tui/words. Goroutines: values. Time: none.
 package info
 
 import (

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"example.com/kubeviz/engine/fault"
+	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/target"
@@ -35,7 +36,7 @@ func live(f view.Frame) string {
 }
 
 func selected(f view.Frame) string {
-	if f.Selected.Kind == scene.Nothing {
+	if nothing(f) {
 		return "not.nothing-selected"
 	}
 	return ""
@@ -118,9 +119,9 @@ func scalable(f view.Frame) string {
 
 func nothing(f view.Frame) bool { return f.Selected.Kind == scene.Nothing }
 
-func podOrNothing(f view.Frame) bool { return nothing(f) || f.Selected.Kind == scene.Pod }
+func something(f view.Frame) bool { return !nothing(f) }
 
-func inside(f view.Frame) bool { return !nothing(f) }
+func podOrNothing(f view.Frame) bool { return nothing(f) || f.Selected.Kind == scene.Pod }
 
 func powerWord(f view.Frame) string {
 	switch {
@@ -174,8 +175,6 @@ func Cut(f view.Frame) bool {
 	return false
 }
 
-func something(f view.Frame) bool { return f.Selected.Kind != scene.Nothing }
-
 func past(f view.Frame) bool { return !f.Live && !f.Recording }
 
 func deletable(f view.Frame) string {
@@ -191,28 +190,21 @@ func DeploymentOf(f view.Frame) (namespace, name string, replicas int, ok bool) 
 	t := f.Selected
 	if t.Kind == target.Object && t.Type == "deployments.apps" {
 		if d, found := f.World.Deployment(t.Namespace, t.Name); found {
-			return d.Namespace, d.Name, replicasOf(d.Spec.Replicas), true
+			return d.Namespace, d.Name, kinds.Desired(d.Spec.Replicas), true
 		}
 		return "", "", 0, false
 	}
 	if t.Kind == target.Pod {
 		if p, found := f.World.Pods.Get(t.Namespace + "/" + t.Name); found {
 			if d, found := ownerOf(f.World, p); found {
-				return d.Namespace, d.Name, replicasOf(d.Spec.Replicas), true
+				return d.Namespace, d.Name, kinds.Desired(d.Spec.Replicas), true
 			}
 		}
 	}
 	if d := f.Scene.OnlyDeployment; d != nil {
-		return d.Namespace, d.Name, replicasOf(d.Spec.Replicas), true
+		return d.Namespace, d.Name, kinds.Desired(d.Spec.Replicas), true
 	}
 	return "", "", 0, false
-}
-
-func replicasOf(n *int32) int {
-	if n == nil {
-		return 1
-	}
-	return int(*n)
 }
 
 func ownerOf(w *world.World, p *world.Pod) (*appsv1.Deployment, bool) {

@@ -44,7 +44,7 @@ func moveRows() []Binding {
 		{Scope: Everywhere, Keys: []string{"home", "g"}, Label: "home g", Help: "key.first", Do: intent.Edge{To: -1}},
 		{Scope: Everywhere, Keys: []string{"end", "G"}, Label: "end G", Help: "key.last", Do: intent.Edge{To: 1}},
 		{Scope: Everywhere, Keys: []string{"enter"}, Label: "enter", Help: "key.deeper", Short: "foot.deeper", Offer: something, Do: intent.Enter{}},
-		{Scope: Everywhere, Keys: []string{"esc", "backspace"}, Label: "esc", Help: "key.back", Short: "foot.back", Offer: inside, Do: intent.Back{}},
+		{Scope: Everywhere, Keys: []string{"esc", "backspace"}, Label: "esc", Help: "key.back", Short: "foot.back", Offer: something, Do: intent.Back{}},
 	}
 }
 

@@ -3,7 +3,7 @@
 // Help, footer and the test for clashes read the same table. Small letters look and move (h j k l as in vi), capital letters act on the cluster, and a key means
 // the same in every view; what only one view can do is in that view's rows. Users may give keys other places (Remap).
 //
-// Imports of ours: tui/intent, tui/scene, tui/view. Goroutines: the table is immutable. Time: none.
+// Imports of ours: engine/fault, engine/kinds, engine/world, tui/grid, tui/intent, tui/scene, tui/search, tui/target, tui/view. Goroutines: the table is immutable. Time: none.
 package keymap
 
 import (
@@ -91,6 +91,9 @@ func (m *Keys) Scopes() []Scope {
 	}
 	return out
 }
+
+// All rows of the table.
+func (m *Keys) All() []Binding { return m.rows }
 
 // Rows of the table in the scope.
 func (m *Keys) Rows(scope Scope) []Binding {

@@ -2,12 +2,14 @@ package keymap
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/intent"
+	"example.com/kubeviz/tui/search"
 )
 
 // Action is what keys can be given to: a row of the table, or rows of several scopes that mean the same.
@@ -87,7 +89,7 @@ func Actions(rows []Binding) []Action {
 		}
 		out[i].Scopes = append(out[i].Scopes, b.Scope)
 		for _, k := range b.Keys {
-			if !contains(out[i].Keys, k) {
+			if !slices.Contains(out[i].Keys, k) {
 				out[i].Keys = append(out[i].Keys, k)
 			}
 		}
@@ -120,13 +122,8 @@ func Remap(rows []Binding, keys map[string][]string) ([]Binding, error) {
 	for _, a := range Actions(rows) {
 		actions[a.Name] = a
 	}
-	names := make([]string, 0, len(keys))
-	for name := range keys {
-		names = append(names, name)
-	}
-	sort.Strings(names) // the same mistake is told each time
 	given := map[string][]string{}
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(keys)) { // the same mistake is told each time
 		a, ok := actions[name]
 		switch {
 		case !ok:
@@ -141,7 +138,7 @@ func Remap(rows []Binding, keys map[string][]string) ([]Binding, error) {
 			if err != nil {
 				return nil, &RemapError{name, err.Error(), "write a letter or sign, or a name such as enter, space, f5, ctrl+t, alt+x, shift+up"}
 			}
-			if !contains(given[name], canonical) {
+			if !slices.Contains(given[name], canonical) {
 				given[name] = append(given[name], canonical)
 			}
 		}
@@ -298,7 +295,7 @@ func canonicalKey(k string) (string, error) {
 func closest(name string, actions map[string]Action) string {
 	best, at := 3, ""
 	for n := range actions {
-		if d := edits(name, n); d < best || d == best && at != "" && n < at {
+		if d := search.Distance(name, n); d < best || d == best && at != "" && n < at {
 			best, at = d, n
 		}
 	}
@@ -306,34 +303,4 @@ func closest(name string, actions map[string]Action) string {
 		return ""
 	}
 	return fmt.Sprintf(", perhaps %q is meant", at)
-}
-
-// edits is how many letters must be changed, added or taken out to make one word of another.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
-
-func contains(all []string, one string) bool {
-	for _, s := range all {
-		if s == one {
-			return true
-		}
-	}
-	return false
 }

@@ -213,7 +213,16 @@ func (l *Lanes) Glows(pod string, wall time.Time) bool {
 
 // put counts a message and makes a mark of it.
 func (l *Lanes) put(at Lane, m Mark, now, wall time.Time) {
-	n := l.count(at, 1, now)
+	l.count(at, 1, now)
+	l.back(at, m, now, wall)
+}
+
+// back makes a mark of an answer: seen, but not counted again.
+func (l *Lanes) back(at Lane, m Mark, now, wall time.Time) {
+	n, ok := l.lanes[at]
+	if !ok {
+		return
+	}
 	m.Lane, m.Wall, m.Sim = at, wall, now
 	n.marks[n.next] = m
 	n.next = (n.next + 1) % len(n.marks)
@@ -221,7 +230,7 @@ func (l *Lanes) put(at Lane, m Mark, now, wall time.Time) {
 }
 
 // count counts messages on a lane.
-func (l *Lanes) count(at Lane, messages int, now time.Time) *lane {
+func (l *Lanes) count(at Lane, messages int, now time.Time) {
 	n, ok := l.lanes[at]
 	if !ok {
 		if l.lanes == nil {
@@ -243,7 +252,6 @@ func (l *Lanes) count(at Lane, messages int, now time.Time) *lane {
 		n.second[i], n.count[i] = s, 0
 	}
 	n.count[i] += uint32(messages)
-	return n
 }
 
 // forget drops the lanes on which nothing has been for a while; all, if that is not enough.

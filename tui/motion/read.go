@@ -75,11 +75,8 @@ func (l *Lanes) received(r event.Record, e event.RequestReceived, wall time.Time
 		from = host
 	}
 	l.asked[int(r.Seq%event.Seq(len(l.asked)))] = request{r.Seq, from, e.Subresource}
-	if l.total == nil {
-		l.total = map[string]int{}
-	}
 	client = l.known(client)
-	l.total[client]++
+	l.asks(client)
 	if client == Inside {
 		return // it does not leave the machine
 	}
@@ -107,20 +104,33 @@ func (l *Lanes) renewed(r event.Record, e event.LeaseRenewed) {
 	default:
 		return
 	}
-	if l.total == nil {
-		l.total = map[string]int{}
-	}
-	l.total[client]++
+	l.asks(client)
 	l.count(Lane{Ask, client, ""}, 1, r.At)
 	if client == Kubelets {
 		l.count(Lane{Call, Kubelets, ""}, 1, r.At)
 	}
 }
 
-// known is the client, or Others where too many have been seen.
-func (l *Lanes) known(client string) string {
+// asks counts a request of a client.
+func (l *Lanes) asks(client string) {
+	if l.total == nil {
+		l.total = map[string]int{}
+	}
+	l.total[client]++
+}
+
+// ours: the client is you or a part of the cluster.
+func ours(client string) bool {
 	switch client {
 	case You, Kubelets, Scheduler, Controllers, Inside:
+		return true
+	}
+	return false
+}
+
+// known is the client, or Others where too many have been seen.
+func (l *Lanes) known(client string) string {
+	if ours(client) {
 		return client
 	}
 	if _, ok := l.total[client]; !ok && len(l.total) >= peopleMax {
@@ -159,18 +169,6 @@ func (l *Lanes) done(r event.Record, e event.RequestDone, wall time.Time) {
 	}
 }
 
-// back puts an answer on a lane: seen, but not counted again.
-func (l *Lanes) back(at Lane, m Mark, now, wall time.Time) {
-	n, ok := l.lanes[at]
-	if !ok {
-		return
-	}
-	m.Lane, m.Wall, m.Sim = at, wall, now
-	n.marks[n.next] = m
-	n.next = (n.next + 1) % len(n.marks)
-	l.moved = wall
-}
-
 // changed follows a committed change to those that are told of it: the kubelet of the pod's node, the scheduler for what has no node, the controllers.
 func (l *Lanes) changed(r event.Record, e event.ObjectChanged, wall time.Time) {
 	var by request
@@ -201,7 +199,7 @@ func (l *Lanes) changed(r event.Record, e event.ObjectChanged, wall time.Time) {
 		m.Name = o.Name
 		l.put(Lane{Watch, "", Scheduler}, m, r.At, wall)
 		l.put(Lane{Watch, "", Controllers}, m, r.At, wall)
-	case *appsv1.Deployment, *appsv1.ReplicaSet, *appsv1.DaemonSet, *appsv1.StatefulSet:
+	case *appsv1.Deployment, *appsv1.ReplicaSet:
 		m.Name = e.Object.GetName()
 		l.put(Lane{Watch, "", Controllers}, m, r.At, wall)
 	}
@@ -248,9 +246,7 @@ func (l *Lanes) People() []string {
 	}
 	var out []string
 	for c := range l.total {
-		switch c {
-		case You, Kubelets, Scheduler, Controllers, Inside:
-		default:
+		if !ours(c) {
 			out = append(out, c)
 		}
 	}

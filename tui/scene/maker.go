@@ -2,7 +2,6 @@ package scene
 
 import (
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -63,19 +62,14 @@ func (k *Maker) Of(w *world.World, now time.Time) *Scene {
 	w.FailingPods(func(p *world.Pod) bool { s.Failing = append(s.Failing, p); return len(s.Failing) < most })
 	s.OnlyDeployment = onlyDeployment(w)
 	w.Backends.Scan(func(_ string, b *world.Backend) bool { s.Backends = append(s.Backends, b); return true })
-	slices.SortStableFunc(s.Backends, func(a, b *world.Backend) int {
-		if NaturalLess(a.Host, b.Host) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(s.Backends, func(a, b *world.Backend) int { return NaturalCompare(a.Host, b.Host) })
 	if w != k.world || w.Seq != k.seq || w.Seq == 0 {
 		k.readFaults(w)
 		k.sync(w)
 		k.world, k.seq = w, w.Seq
 	}
 	s.Faults = k.faults
-	s.Quorum = quorum(w, s.Faults)
+	s.Quorum = QuorumOf(w)
 	s.ActiveScheduler = active(w, "kube-system/kube-scheduler", now)
 	s.ActiveControllers = active(w, "kube-system/kube-controller-manager", now)
 	for _, i := range k.masters {
@@ -222,7 +216,7 @@ func (k *Maker) rebuild(w *world.World) {
 	for i := range order {
 		order[i] = i
 	}
-	sort.SliceStable(order, func(a, b int) bool { return NaturalLess(k.slots[order[a]].name, k.slots[order[b]].name) })
+	slices.SortStableFunc(order, func(a, b int) int { return NaturalCompare(k.slots[a].name, k.slots[b].name) })
 	k.workers = make([]WorkerInfo, 0, len(k.slots))
 	k.masters, k.touched, k.rezone = nil, nil, true
 	k.index = make(map[string]int, len(k.slots))
@@ -306,9 +300,9 @@ func (k *Maker) judge(w *world.World, s *Scene) {
 		if ready {
 			s.NodesReady++
 		}
-		i.Silent, i.JudgedIn = ready && i.LeaseAge > silentAfter && (writable || !i.Up || len(i.Faults) > 0), 0
+		i.Silent, i.JudgedIn = ready && i.LeaseAge > world.SilentAfter && (writable || !i.Up || len(i.Faults) > 0), 0
 		if i.Silent {
-			i.JudgedIn = max(Grace-i.LeaseAge, 0)
+			i.JudgedIn = max(world.NodeGrace-i.LeaseAge, 0)
 		}
 		i.Wrong = !ready || !i.Up || len(i.Faults) > 0 || i.Silent || i.stopped
 		if i.Wrong {

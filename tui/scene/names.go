@@ -1,16 +1,15 @@
 package scene
 
+import "cmp"
+
 // NaturalLess orders names so that worker-2 comes before worker-10.
-func NaturalLess(a, b string) bool {
+func NaturalLess(a, b string) bool { return NaturalCompare(a, b) < 0 }
+
+// NaturalCompare is the order of NaturalLess as slices sort by it.
+func NaturalCompare(a, b string) int {
 	pa, na := number(a)
 	pb, nb := number(b)
-	if pa != pb {
-		return pa < pb
-	}
-	if na != nb {
-		return na < nb
-	}
-	return a < b
+	return cmp.Or(cmp.Compare(pa, pb), cmp.Compare(na, nb), cmp.Compare(a, b))
 }
 
 func number(s string) (prefix string, n int) {

@@ -97,13 +97,13 @@ func (t *telling) cutOff(a world.Anomaly) (host string, ok bool) {
 	if !found || f.Fault.Kind != fault.Cut || f.Fault.A != fault.All && f.Fault.B != fault.All || f.Fault.A == f.Fault.B {
 		return "", false
 	}
-	host, process, _ := strings.Cut(end(f.Fault), "/")
+	host, process, _ := strings.Cut(End(f.Fault), "/")
 	_, known := t.w.Hosts.Get(host)
 	return host, known && process == ""
 }
 
-// end is the side of a fault that is not all.
-func end(f fault.Fault) string {
+// End is the side of a fault that is not all.
+func End(f fault.Fault) string {
 	if f.A == fault.All {
 		return f.B
 	}
@@ -137,12 +137,7 @@ func (t *telling) take(host string) string {
 	return text
 }
 
-func (t *telling) machine(host string) Target {
-	if h, ok := t.w.Hosts.Get(host); ok && h.Master {
-		return Target{Kind: Master, Host: host}
-	}
-	return Target{Kind: Worker, Host: host}
-}
+func (t *telling) machine(host string) Target { return MachineTarget(t.w, host) }
 
 func (t *telling) tell(a world.Anomaly) {
 	s, c := t.s, t.c
@@ -331,6 +326,14 @@ func (s *Scene) PendingWhy(w *world.World, p *world.Pod, c *words.Catalogue) (te
 		next = c.Say("why.again-event")
 	}
 	return c.Say("why.pending-because", "pod", name, "message", a.Message), next
+}
+
+// MachineTarget names a machine.
+func MachineTarget(w *world.World, host string) Target {
+	if h, ok := w.Hosts.Get(host); ok && h.Master {
+		return Target{Kind: Master, Host: host}
+	}
+	return Target{Kind: Worker, Host: host}
 }
 
 // PodTarget names a pod.

@@ -4,7 +4,7 @@
 // A Maker makes one scene after another and looks only at what has changed in between: a frame costs a glance at each machine (pointers are compared, some
 // nanoseconds), and a look at the pods of machines in trouble within a budget; never all pods.
 //
-// Imports of ours: engine/event, engine/fault, engine/world, tui/target, tui/words. Goroutines: a Maker and its scenes have one owner. Time: simulated.
+// Imports of ours: engine/event, engine/fault, engine/kinds, engine/world, tui/target, tui/words. Goroutines: a Maker and its scenes have one owner. Time: simulated.
 package scene
 
 import (
@@ -19,13 +19,6 @@ import (
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/target"
 )
-
-// Grace is how long a node may be silent before it is judged; 50 s.
-// Source: kube-controller-manager --node-monitor-grace-period.
-const Grace = 50 * time.Second
-
-// silentAfter is the age of a node's lease that is worth a word: one renewal (10 s) missed, and a half.
-const silentAfter = 15 * time.Second
 
 // Target is a thing one can select.
 type Target = target.Target
@@ -119,17 +112,17 @@ type WorkerInfo struct {
 
 // Quorum of the store.
 type Quorum struct {
+	// Members that are, Alive that can write together under one of them, and Need of them.
 	Members, Alive, Need int
-	Leader               string
-	Term                 uint64
+	// Lose is how many more may fall, whichever they are; negative: writes are impossible.
+	Lose   int
+	Leader string
+	Term   uint64
 	// Raft is false on the memory store, which has no members.
 	Raft bool
 	// Disk index of the leader.
 	Last, Commit uint64
 }
-
-// CanLose is how many more members may fall; negative: writes are impossible.
-func (q Quorum) CanLose() int { return q.Alive - q.Need }
 
 // Scene of an instant. It is good until the Maker makes the next one.
 type Scene struct {
@@ -224,11 +217,7 @@ func role(w *world.World, m Machine, process, lease, active string, now time.Tim
 		r.Age, r.Duration = max(now.Sub(l.Renewed), 0), l.Duration
 	}
 	if r.Active {
-		prefix := process + "/" + m.Name + " "
-		w.Queues.Ascend(prefix, func(key string, q *world.Queue) bool {
-			if !strings.HasPrefix(key, prefix) {
-				return false
-			}
+		w.QueuesOf(event.On(process, m.Name), func(q *world.Queue) bool {
 			r.Queued = true
 			r.InWork += q.InWork
 			if len(q.Parts) > 0 {

@@ -1,8 +1,6 @@
 package scene
 
-import (
-	"slices"
-)
+import "slices"
 
 // Zone is a group of workers with one value of the label topology.kubernetes.io/zone.
 type Zone struct {
@@ -41,11 +39,6 @@ func (k *Maker) makeZones() []Zone {
 	if len(k.zones) == 1 && k.zones[0].Name == "" {
 		k.zones = nil
 	}
-	slices.SortFunc(k.zones, func(a, b Zone) int {
-		if NaturalLess(a.Name, b.Name) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(k.zones, func(a, b Zone) int { return NaturalCompare(a.Name, b.Name) })
 	return k.zones
 }

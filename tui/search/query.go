@@ -145,15 +145,15 @@ func parseTerm(w word, fields []Field) (term, *Error) {
 // near reports whether a name is one of the fields with a letter or two wrong.
 func near(name string, fields []Field) bool {
 	for _, f := range fields {
-		if distance(strings.ToLower(name), f.Name) <= min(2, len(f.Name)/2) {
+		if Distance(strings.ToLower(name), f.Name) <= min(2, len(f.Name)/2) {
 			return true
 		}
 	}
 	return false
 }
 
-// distance is how many letters must be put in, taken out or changed to make b of a (Levenshtein).
-func distance(a, b string) int {
+// Distance is how many letters must be put in, taken out or changed to make b of a (Levenshtein).
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -123,12 +123,9 @@ func (t *Teller) object(e event.ObjectChanged) Sentence {
 
 func (t *Teller) deployment(e event.ObjectChanged, d *appsv1.Deployment) Sentence {
 	key := name(d)
-	var want int32 = 1
-	if d.Spec.Replicas != nil {
-		want = *d.Spec.Replicas
-	}
+	want := kinds.Desired(d.Spec.Replicas)
 	before, known := t.wants[key]
-	args := []any{"name", key, "want", int(want), "before", int(before), "n", int(want)}
+	args := []any{"name", key, "want", want, "before", before, "n", want}
 	switch {
 	case e.Type == event.Deleted:
 		delete(t.wants, key)
@@ -142,7 +139,7 @@ func (t *Teller) deployment(e event.ObjectChanged, d *appsv1.Deployment) Sentenc
 		t.wants[key] = want
 		return Sentence{Who: "deployment", Weight: Notable, Tone: Plain, One: t.words.Say("story.deployment-scaled", args...)}
 	}
-	return Sentence{Who: "deployment", Tone: Quiet, One: t.words.Say("story.deployment-status", "name", key, "ready", int(d.Status.ReadyReplicas), "want", int(want))}
+	return Sentence{Who: "deployment", Tone: Quiet, One: t.words.Say("story.deployment-status", "name", key, "ready", int(d.Status.ReadyReplicas), "want", want)}
 }
 
 func (t *Teller) pod(e event.ObjectChanged, p *corev1.Pod) Sentence {
@@ -153,7 +150,7 @@ func (t *Teller) pod(e event.ObjectChanged, p *corev1.Pod) Sentence {
 		return Sentence{Who: maker(p), Weight: Routine, Tone: Quiet, One: t.words.Say("story.mirror", args...), Fold: "mirror", Many: t.many("story.mirrors")}
 	case e.Type == event.Added:
 		s := Sentence{Who: maker(p), Weight: Routine, Tone: Plain, One: t.words.Say("story.pod-added", args...), Fold: "pod-added " + owner, Many: t.many("story.pods-added", "owner", owner)}
-		if c := controllerOf(p); c != nil && t.filling[p.Namespace+"/"+c.Name] { // its ReplicaSet said so
+		if c := metav1.GetControllerOfNoCopy(p); c != nil && t.filling[p.Namespace+"/"+c.Name] { // its ReplicaSet said so
 			s.Weight = Hidden
 		}
 		return s
@@ -186,7 +183,7 @@ func disrupted(p *corev1.Pod) string {
 
 // maker names what made a pod: its controller, or a request of somebody else.
 func maker(p *corev1.Pod) string {
-	o := controllerOf(p)
+	o := metav1.GetControllerOfNoCopy(p)
 	switch {
 	case o == nil:
 		return "apiserver"
@@ -196,15 +193,6 @@ func maker(p *corev1.Pod) string {
 		return "kubelet/" + o.Name
 	}
 	return strings.ToLower(o.Kind)
-}
-
-func controllerOf(p *corev1.Pod) *metav1.OwnerReference {
-	for i := range p.OwnerReferences {
-		if o := &p.OwnerReferences[i]; o.Controller != nil && *o.Controller {
-			return o
-		}
-	}
-	return nil
 }
 
 // toldOtherwise are reasons of Event objects whose fact has a sentence of its own.

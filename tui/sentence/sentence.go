@@ -3,7 +3,7 @@
 // A Teller reads records in order, because some facts only mean something beside the one before (a Deployment that wants 5 now wanted 3). Any single
 // record can be told as well, out of order, for a chain of causes; the sentence is then a little plainer.
 //
-// Imports of ours: engine/event, engine/fault, engine/kinds, engine/world, tui/target, tui/words. Goroutines: one owner. Time: simulated.
+// Imports of ours: engine/event, engine/fault, engine/kinds, engine/world, tui/grid, tui/target, tui/theme, tui/words. Goroutines: one owner. Time: simulated.
 package sentence
 
 import (
@@ -76,7 +76,7 @@ type Sentence struct {
 // Teller of sentences.
 type Teller struct {
 	words   *words.Catalogue
-	wants   map[string]int32  // replicas by deployment, as last told
+	wants   map[string]int    // replicas by deployment, as last told
 	leaders map[string]string // the last victory told, by what it was about
 	out     map[string]bool   // API servers that the balancer has taken out at least once
 	votes   map[vote]int      // granted to a candidate by others
@@ -105,7 +105,7 @@ type vote struct {
 
 // NewTeller speaks the language of the catalogue.
 func NewTeller(c *words.Catalogue) *Teller {
-	return &Teller{words: c, wants: map[string]int32{}, leaders: map[string]string{}, out: map[string]bool{}, votes: map[vote]int{},
+	return &Teller{words: c, wants: map[string]int{}, leaders: map[string]string{}, out: map[string]bool{}, votes: map[vote]int{},
 		masters: map[string]bool{}, filling: map[string]bool{}, ending: map[string]bool{}, going: map[string]bool{}, made: map[string]bool{}}
 }
 

@@ -160,13 +160,10 @@ func named(kind, namespace, name string) target.Target {
 
 // requested is the object of a request, or the API server where it named none.
 func requested(server, resource, namespace, name string) target.Target {
-	switch {
-	case name == "":
+	if name == "" {
 		return target.Target{Kind: target.Process, Host: server, Process: "apiserver"}
-	case resource == "pods":
-		return target.Target{Kind: target.Pod, Namespace: namespace, Name: name}
 	}
-	return target.Target{Kind: target.Object, Type: resource, Namespace: namespace, Name: name}
+	return named(resource, namespace, name)
 }
 
 // worked is the object behind the key of a controller: "default/nginx" of the deployment controller, "Pod default/nginx-1 <uid>" of the garbage collector. Where the

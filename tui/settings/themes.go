@@ -61,9 +61,9 @@ func (t themes) parse(name, path string, data []byte, chain []string) (p theme.P
 	if p, err = t.base(text["base"], path, data, chain); err != nil {
 		return p, err
 	}
-	for _, key := range []string{"background", "foreground"} {
+	for i, key := range []string{"background", "foreground"} {
 		pair := [2]string{}
-		pair[map[string]int{"background": 0, "foreground": 1}[key]] = text[key]
+		pair[i] = text[key]
 		if p, err = p.Ground(pair[0], pair[1]); err != nil {
 			return p, &Error{Where: at(path, data, key), Field: key, Wrong: err.Error(), Want: "write #rrggbb, in quotes"}
 		}

@@ -60,16 +60,6 @@ func (a lab) distance(b lab) float64 {
 	return math.Hypot(math.Hypot(a[0]-b[0], a[1]-b[1]), a[2]-b[2])
 }
 
-// ratio of contrast of two colours, 1 to 21. Source: WCAG 2.2, "contrast ratio".
-func ratio(a, b uint32) float64 {
-	light := func(c uint32) float64 {
-		l := linear(c)
-		return 0.2126*l[0] + 0.7152*l[1] + 0.0722*l[2] + 0.05
-	}
-	x, y := light(a), light(b)
-	return max(x, y) / min(x, y)
-}
-
 // nearest number between from and to (exclusive) to a colour.
 func nearest(c uint32, from, to int) int {
 	want := oklab(linear(c))

@@ -95,12 +95,6 @@ func promised(getenv func(string) string) (Depth, string) {
 	return Colours16, "TERM is " + term
 }
 
-// FromEnv picks the depth a terminal has from its environment.
-func FromEnv(getenv func(string) string) Depth {
-	d, _, _ := Detect("auto", getenv)
-	return d
-}
-
 // Ground guesses the palette for a background from COLORFGBG, which some terminals set ("15;0"): light when the last number is that of a light colour, else dark.
 func Ground(getenv func(string) string) string {
 	v := getenv("COLORFGBG")

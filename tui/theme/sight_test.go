@@ -136,3 +136,13 @@ func TestNearestColours(t *testing.T) {
 		t.Errorf("black on white has a contrast of %.2f", got)
 	}
 }
+
+// ratio of contrast of two colours, 1 to 21. Source: WCAG 2.2, "contrast ratio".
+func ratio(a, b uint32) float64 {
+	light := func(c uint32) float64 {
+		l := linear(c)
+		return 0.2126*l[0] + 0.7152*l[1] + 0.0722*l[2] + 0.05
+	}
+	x, y := light(a), light(b)
+	return max(x, y) / min(x, y)
+}

@@ -86,6 +86,16 @@ func (f Frame) About(t target.Target) []event.Seq {
 	return f.Trace.About(t.Key(), f.World.Seq)
 }
 
+// Placed is the thing with the machine it is on now: a pod gets that of its node.
+func (f Frame) Placed(t target.Target) target.Target {
+	if t.Kind == target.Pod {
+		if p, ok := f.World.Pods.Get(t.Namespace + "/" + t.Name); ok {
+			t.Host = p.Object.Spec.NodeName
+		}
+	}
+	return t
+}
+
 // View is one screen. Handle returns the view as it is afterwards, and what the root should do; an intent that is not for it comes back untouched.
 // Draw is pure: equal receivers and frames draw equal cells.
 type View interface {

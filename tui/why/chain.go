@@ -50,25 +50,18 @@ const lookMax = 400
 
 // root adds the sentence about what the user did that began it all, if that is how it began.
 func (d *draft) root(chain []event.Record) {
-	if len(chain) == 0 {
-		return
-	}
-	r := chain[len(chain)-1]
-	switch e := r.Event.(type) {
-	case event.CommandGiven:
-		d.line("why.began", "text", e.Text, "since", d.q.since(r.At))
+	if r, text, ok := order(chain); ok {
+		d.line("why.began", "text", text, "since", d.q.since(r.At))
 		d.on(r.Seq)
 	}
 }
 
-// deed is the command at the root of a record; empty when no command is.
-func (q *inquiry) deed(seq event.Seq) (string, event.Seq) {
-	chain := q.causes(seq)
+// order is the command at the root of a chain.
+func order(chain []event.Record) (r event.Record, text string, ok bool) {
 	if len(chain) == 0 {
-		return "", 0
+		return r, "", false
 	}
-	if e, ok := chain[len(chain)-1].Event.(event.CommandGiven); ok {
-		return e.Text, chain[len(chain)-1].Seq
-	}
-	return "", 0
+	r = chain[len(chain)-1]
+	e, ok := r.Event.(event.CommandGiven)
+	return r, e.Text, ok
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"example.com/kubeviz/engine/event"
-	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/target"
 )
@@ -20,7 +20,7 @@ func (q *inquiry) cluster() {
 		s := q.Scene
 		d.line("why.all-well", "masters", len(s.Masters), "workers", len(s.Workers), "pods", s.PodsRunning)
 		if s.Quorum.Raft {
-			d.line("why.all-quorum", "alive", s.Quorum.Alive, "members", s.Quorum.Members, "lose", max(s.Quorum.CanLose(), 0), "leader", s.Quorum.Leader)
+			d.line("why.all-quorum", "alive", s.Quorum.Alive, "members", s.Quorum.Members, "lose", max(s.Quorum.Lose, 0), "leader", s.Quorum.Leader)
 		}
 		if q.Live {
 			q.tries(d)
@@ -76,7 +76,7 @@ func (q *inquiry) firstChange(d *draft, problems []scene.Problem) {
 // tries are things worth trying in a cluster that is well.
 func (q *inquiry) tries(d *draft) {
 	s := q.Scene
-	if s.Quorum.Leader != "" && s.Quorum.CanLose() > 0 {
+	if s.Quorum.Leader != "" && s.Quorum.Lose > 0 {
 		d.change("kill "+s.Quorum.Leader, "why.try-leader", "host", s.Quorum.Leader)
 	}
 	if len(s.Workers) > 0 {
@@ -84,11 +84,8 @@ func (q *inquiry) tries(d *draft) {
 		d.change("cut "+w+" all", "why.try-cut", "host", w)
 	}
 	if dep := s.OnlyDeployment; dep != nil {
-		n := 1
-		if r := dep.Spec.Replicas; r != nil {
-			n = int(*r)
-		}
-		d.change(fmt.Sprintf("kubectl scale deployment %s -n %s --replicas=%d", dep.Name, dep.Namespace, n+3), "why.try-scale", "name", dep.Name, "n", n+3)
+		n := kinds.Desired(dep.Spec.Replicas) + 3
+		d.change(fmt.Sprintf("kubectl scale deployment %s -n %s --replicas=%d", dep.Name, dep.Namespace, n), "why.try-scale", "name", dep.Name, "n", n)
 	}
 }
 
@@ -159,7 +156,7 @@ func (q *inquiry) zone(name string) {
 	n, wrong := 0, 0
 	for i := range q.Scene.Workers {
 		w := &q.Scene.Workers[i]
-		if w.Node == nil || w.Node.Object.Labels["topology.kubernetes.io/zone"] != name {
+		if w.Node == nil || w.Zone != name {
 			continue
 		}
 		n++
@@ -183,18 +180,11 @@ func (q *inquiry) zone(name string) {
 func (q *inquiry) zoneJudged() (event.Record, bool) {
 	for i := range q.Scene.Workers {
 		w := &q.Scene.Workers[i]
-		if !w.Wrong || w.Node == nil || w.Node.Object.Labels["topology.kubernetes.io/zone"] != q.t.Name {
+		if !w.Wrong || w.Node == nil || w.Zone != q.t.Name {
 			continue
 		}
-		all := q.About(target.Target{Kind: target.Worker, Host: w.Name})
-		for j := len(all) - 1; j >= 0 && len(all)-j < lookMax; j-- {
-			if r, ok := q.Record(all[j]); ok {
-				if _, is := r.Event.(event.NodeJudged); is {
-					return r, true
-				}
-			}
-		}
-		return event.Record{}, false
+		on := &inquiry{Frame: q.Frame, t: target.Target{Kind: target.Worker, Host: w.Name}}
+		return on.last(func(r event.Record) bool { _, is := r.Event.(event.NodeJudged); return is })
 	}
 	return event.Record{}, false
 }
@@ -203,7 +193,7 @@ func (q *inquiry) zoneJudged() (event.Record, bool) {
 func (q *inquiry) client(name string) {
 	d := q.ask("client", "why.q-client", Plain, "name", name)
 	if cs := q.World.Commands; name == string(event.You) && len(cs) > 0 {
-		var last world.Command = cs[len(cs)-1]
+		last := cs[len(cs)-1]
 		d.on(last.Seq)
 		d.line("why.client-last", "text", last.Text, "since", q.since(last.At))
 		switch {

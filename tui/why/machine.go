@@ -1,6 +1,7 @@
 package why
 
 import (
+	"strings"
 	"time"
 
 	"example.com/kubeviz/engine/event"
@@ -28,10 +29,7 @@ func (q *inquiry) worker(host string) {
 }
 
 func (q *inquiry) workerState(w *scene.WorkerInfo) {
-	ready := ""
-	if w.Node != nil {
-		ready = w.Node.Ready
-	}
+	ready := readyOf(w)
 	if !w.Wrong {
 		d := q.ask("state", "why.q-well", Fine, "what", w.Name)
 		d.line("why.worker-well", "host", w.Name, "lease", max(w.LeaseAge, 0), "pods", w.Pods, "n", w.Pods)
@@ -42,7 +40,7 @@ func (q *inquiry) workerState(w *scene.WorkerInfo) {
 		q.add(d)
 		return
 	}
-	title := "why.q-worker"
+	title := "why.q-machine"
 	switch {
 	case ready == "Unknown":
 		title = "why.q-worker-unknown"
@@ -83,12 +81,11 @@ func (q *inquiry) deed1(d *draft, m *scene.Machine) {
 			break
 		}
 		d.on(f.Seq)
-		key := "why.fault"
 		if m.IsCut() && i == 0 && len(m.Faults) == 1 {
 			d.line("why.cut", "host", m.Name, "by", q.by(f.By), "since", q.since(f.At))
 			continue
 		}
-		d.line(key, "fault", f.Fault.String(), "by", q.by(f.By), "since", q.since(f.At))
+		d.line("why.fault", "fault", f.Fault.String(), "by", q.by(f.By), "since", q.since(f.At))
 	}
 	if !m.Up || m.Host == nil {
 		return
@@ -139,7 +136,7 @@ func (q *inquiry) whenWorker(d *draft, w *scene.WorkerInfo, ready string) {
 	case w.Silent:
 		last := q.Now.Add(-w.LeaseAge)
 		d.line("why.worker-not-yet", "host", q.Scene.ActiveControllers)
-		d.next(last, last.Add(scene.Grace), "why.next-judged")
+		d.next(last, last.Add(world.NodeGrace), "why.next-judged")
 		if d.Until.IsZero() { // judged at the next look
 			d.Next = q.say("why.judged-now")
 		}
@@ -151,9 +148,9 @@ func (q *inquiry) whenWorker(d *draft, w *scene.WorkerInfo, ready string) {
 }
 
 func (q *inquiry) faultChange(d *draft, faults []world.Fault) {
-	for _, f := range faults {
-		d.change("heal "+end(f.Fault), "why.change-heal-link", "fault", f.Fault.String())
-		return
+	if len(faults) > 0 {
+		f := faults[0].Fault
+		d.change("heal "+scene.End(f), "why.change-heal-link", "fault", f.String())
 	}
 }
 
@@ -253,7 +250,7 @@ func (q *inquiry) master(host string) {
 			if qu.Alive < qu.Need {
 				key = "why.master-no-quorum"
 			}
-			d.line(key, "alive", qu.Alive, "members", qu.Members, "need", qu.Need, "lose", max(qu.CanLose(), 0))
+			d.line(key, "alive", qu.Alive, "members", qu.Members, "need", qu.Need, "lose", max(qu.Lose, 0))
 		}
 		q.revive(d, m.Name)
 		if len(d.Changes) == 0 {
@@ -300,9 +297,5 @@ func (q *inquiry) roles(d *draft, m *scene.MasterInfo) {
 		d.line("why.master-standby")
 		return
 	}
-	text := leads[0]
-	for _, l := range leads[1:] {
-		text += ", " + l
-	}
-	d.line("why.master-leads", "what", text)
+	d.line("why.master-leads", "what", strings.Join(leads, ", "))
 }

@@ -6,16 +6,19 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/target"
 )
 
 // object answers about an object of the API that is no pod.
 func (q *inquiry) object(t target.Target) {
-	kind, k, _ := cutType(t.Type)
+	kind, k := kindOf(t.Type)
 	if k == nil {
 		return
 	}
@@ -39,8 +42,8 @@ func (q *inquiry) object(t target.Target) {
 			}
 		}
 	}
-	q.made(o.Object, kind+" "+t.Name, t)
-	q.changed(kind, o, t)
+	q.made(o.Object, kind+" "+t.Name)
+	q.changed(kind, o)
 }
 
 func (q *inquiry) objectGone(kind string, t target.Target) {
@@ -66,8 +69,8 @@ func (q *inquiry) objectGone(kind string, t target.Target) {
 }
 
 // changed answers what changed an object last.
-func (q *inquiry) changed(kind string, o *world.Object, t target.Target) {
-	d := q.ask("changed", "why.q-changed", Plain, "kind", kind, "name", t.Name)
+func (q *inquiry) changed(kind string, o *world.Object) {
+	d := q.ask("changed", "why.q-changed", Plain, "kind", kind, "name", o.Object.GetName())
 	d.on(o.Seq)
 	chain := q.causes(o.Seq)
 	for _, r := range chain[min(1, len(chain)):] {
@@ -124,12 +127,10 @@ func (q *inquiry) deployment(dep *appsv1.Deployment, o *world.Object) {
 	if !q.blame(d, dep.Namespace, dep.Spec.Selector) && q.Scene.ActiveControllers != "" && r.Observed {
 		d.line("why.rollout-starting")
 	}
-	if dep.Status.Conditions != nil {
-		for _, c := range dep.Status.Conditions {
-			if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
-				d.Mood = Broken
-				d.line("why.rollout-failure", "message", c.Message)
-			}
+	for _, c := range dep.Status.Conditions {
+		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
+			d.Mood = Broken
+			d.line("why.rollout-failure", "message", c.Message)
 		}
 	}
 	q.add(d)
@@ -158,7 +159,7 @@ func (q *inquiry) blame(d *draft, namespace string, selector *metav1.LabelSelect
 	}
 	var bad []*world.Pod
 	take := func(p *world.Pod) bool {
-		if p.Object.Namespace == namespace && s.Matches(labelsOf(p)) {
+		if p.Object.Namespace == namespace && s.Matches(labels.Set(p.Object.Labels)) {
 			bad = append(bad, p)
 		}
 		return len(bad) < 8
@@ -174,7 +175,7 @@ func (q *inquiry) blame(d *draft, namespace string, selector *metav1.LabelSelect
 				return false
 			}
 			seen++
-			if !p.Deleting && !p.Ended && (p.Ready < p.Total || p.Status != "Running" || q.readyCondition(p.Object) == corev1.ConditionFalse) {
+			if !p.Deleting && !p.Ended && (p.Ready < p.Total || p.Status != "Running" || readyCondition(p.Object) == corev1.ConditionFalse) {
 				take(p)
 			}
 			return len(bad) < 8
@@ -182,7 +183,7 @@ func (q *inquiry) blame(d *draft, namespace string, selector *metav1.LabelSelect
 	}
 	for i, p := range bad {
 		d.on(p.Seq)
-		t := target.Target{Kind: target.Pod, Host: p.Object.Spec.NodeName, Namespace: p.Object.Namespace, Name: p.Object.Name}
+		t := scene.PodTarget(p)
 		if i < 3 {
 			d.linkTo(t)
 		}
@@ -207,21 +208,9 @@ func (q *inquiry) blame(d *draft, namespace string, selector *metav1.LabelSelect
 	return len(bad) > 0
 }
 
-func labelsOf(p *world.Pod) set { return set(p.Object.Labels) }
-
-// set is labels as selectors read them.
-type set map[string]string
-
-func (s set) Has(k string) bool                   { _, ok := s[k]; return ok }
-func (s set) Get(k string) string                 { return s[k] }
-func (s set) Lookup(k string) (v string, ok bool) { v, ok = s[k]; return v, ok }
-
 // replicaSet answers why there are not enough pods.
 func (q *inquiry) replicaSet(rs *appsv1.ReplicaSet, o *world.Object) {
-	want := 1
-	if rs.Spec.Replicas != nil {
-		want = int(*rs.Spec.Replicas)
-	}
+	want := kinds.Desired(rs.Spec.Replicas)
 	if int(rs.Status.ReadyReplicas) == want && int(rs.Status.Replicas) == want {
 		d := q.ask("replicas", "why.q-well", Fine, "what", rs.Name)
 		d.on(o.Seq)

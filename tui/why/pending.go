@@ -20,8 +20,6 @@ const (
 	staleEvery = 30 * time.Second
 )
 
-const schedulerLease = "kube-system/kube-scheduler"
-
 // pending answers why a pod has no node.
 func (q *inquiry) pending(p *world.Pod) {
 	o := p.Object
@@ -54,14 +52,14 @@ func (q *inquiry) pending(p *world.Pod) {
 	} else if !tried {
 		q.untried(d, a)
 	}
-	if tried && len(s.free) > 0 && !q.beyond(p, a) {
+	if tried && len(s.free) > 0 && !beyond(a) {
 		d.line("why.would-fit", "nodes", strings.Join(s.free, ", "), "n", s.count[fits])
 	}
 	if tried || s.count[fits] == 0 {
 		q.reasons(d, s)
 	}
 	if tried {
-		q.beyondLine(d, p, a)
+		q.beyondLine(d, a)
 		d.link(intent.Open{Page: "decision", Target: q.t}, "why.link-decision")
 	}
 	if s.count[fits] == 0 {
@@ -90,7 +88,7 @@ func (q *inquiry) untried(d *draft, a *world.Attempt) {
 	switch {
 	case a != nil && a.Queue == "backoff" && a.Until.After(q.Now):
 		d.line("why.untried-backoff", "host", host)
-		d.next(q.queuedAt(d), a.Until, "why.next-tried")
+		d.next(q.queuedAt(d), a.Until, "why.next-backoff")
 	case waiting > 1:
 		d.line("why.untried-queue", "host", host, "n", waiting)
 	default:
@@ -102,7 +100,7 @@ func (q *inquiry) untried(d *draft, a *world.Attempt) {
 
 // nobodySchedules tells of a scheduler that does not work, and reports whether that is so.
 func (q *inquiry) nobodySchedules(d *draft, tried bool) bool {
-	l, ok := q.World.Leases.Get(schedulerLease)
+	l, ok := q.World.Leases.Get("kube-system/kube-scheduler")
 	if !ok {
 		if q.Scene.ActiveScheduler == "" && !tried {
 			d.line("why.scheduler-never")
@@ -252,14 +250,12 @@ func selectorText(p *corev1.Pod) string {
 }
 
 // beyond reports whether the last attempt was refused by rules that are not computed here.
-func (q *inquiry) beyond(p *world.Pod, a *world.Attempt) bool {
-	for _, v := range a.Verdicts {
-		if v.Plugin == "InterPodAffinity" || v.Plugin == "PodTopologySpread" {
-			return true
-		}
-	}
-	return false
+func beyond(a *world.Attempt) bool {
+	return slices.ContainsFunc(a.Verdicts, func(v event.NodeVerdict) bool { return slices.Contains(notComputed, v.Plugin) })
 }
+
+// notComputed are the plugins of the rules between pods.
+var notComputed = []string{"InterPodAffinity", "PodTopologySpread"}
 
 // related: rules between pods may still refuse where the sums here agree.
 func related(p *corev1.Pod) bool {
@@ -271,16 +267,16 @@ func related(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable == corev1.DoNotSchedule })
 }
 
-func (q *inquiry) beyondLine(d *draft, p *world.Pod, a *world.Attempt) {
+func (q *inquiry) beyondLine(d *draft, a *world.Attempt) {
 	counts := map[string]int{}
 	reasons := map[string]string{}
 	for _, v := range a.Verdicts {
-		if v.Plugin == "InterPodAffinity" || v.Plugin == "PodTopologySpread" {
+		if slices.Contains(notComputed, v.Plugin) {
 			counts[v.Plugin]++
 			reasons[v.Plugin] = strings.Join(v.Reasons, ", ")
 		}
 	}
-	for _, plugin := range []string{"InterPodAffinity", "PodTopologySpread"} {
+	for _, plugin := range notComputed {
 		if n := counts[plugin]; n > 0 {
 			d.line("why.refuse-beyond", "n", n, "plugin", plugin, "reason", reasons[plugin])
 		}
@@ -318,7 +314,7 @@ func (q *inquiry) editText(s *survey, e edit) Change {
 		add("why.edit-uncordon")
 	}
 	for i := range e.tolerate {
-		add("why.edit-tolerate", "taint", taintText(&e.tolerate[i]))
+		add("why.edit-tolerate", "taint", e.tolerate[i].ToString())
 	}
 	if len(e.heal) > 0 {
 		switch {

@@ -11,7 +11,6 @@ import (
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/intent"
-	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/target"
 )
 
@@ -42,7 +41,7 @@ func (q *inquiry) pod(namespace, name string) {
 	if node != "" {
 		q.here(p)
 	}
-	q.made(p.Object, p.Object.Name, q.t)
+	q.made(p.Object, p.Object.Name)
 }
 
 func (q *inquiry) podWell(p *world.Pod) {
@@ -161,20 +160,10 @@ func (q *inquiry) deleter(d *draft, chain []event.Record) string {
 
 // silence says why nothing is heard of a node's kubelet; empty: it can be heard.
 func (q *inquiry) silence(node string) string {
-	if node == "" {
-		return ""
-	}
-	master, worker := q.Scene.Find(target.Target{Host: node})
-	var m *scene.Machine
+	m := q.Scene.Machine(node)
 	switch {
-	case worker != nil:
-		m = &worker.Machine
-	case master != nil:
-		m = &master.Machine
-	default:
+	case m == nil:
 		return ""
-	}
-	switch {
 	case !m.Up:
 		return q.say("why.silent-down", "by", q.by(m.By), "since", q.since(m.Since))
 	case m.IsCut():
@@ -192,14 +181,8 @@ func (q *inquiry) silence(node string) string {
 
 // revive adds what would make a node be heard again.
 func (q *inquiry) revive(d *draft, node string) {
-	master, worker := q.Scene.Find(target.Target{Host: node})
-	var m *scene.Machine
-	switch {
-	case worker != nil:
-		m = &worker.Machine
-	case master != nil:
-		m = &master.Machine
-	default:
+	m := q.Scene.Machine(node)
+	if m == nil {
 		return
 	}
 	d.on(m.Seq)
@@ -265,7 +248,7 @@ func (q *inquiry) noExecute(node string) string {
 	if n, ok := q.World.Nodes.Get(node); ok {
 		for i := range n.Object.Spec.Taints {
 			if t := &n.Object.Spec.Taints[i]; t.Effect == corev1.TaintEffectNoExecute {
-				return taintText(t)
+				return t.ToString()
 			}
 		}
 	}
@@ -354,8 +337,8 @@ func (q *inquiry) here(p *world.Pod) {
 	d.link(intent.Open{Page: "decision", Target: q.t, Seq: r.Seq}, "why.link-decision")
 }
 
-// made answers why an object exists.
-func (q *inquiry) made(o kinds.Object, what string, t target.Target) {
+// made answers why the object that is asked about exists.
+func (q *inquiry) made(o kinds.Object, what string) {
 	d := q.ask("made", "why.q-made", Plain, "what", what)
 	if owner := metav1.GetControllerOf(o); owner != nil {
 		if owner.Kind == "Node" {
@@ -367,13 +350,11 @@ func (q *inquiry) made(o kinds.Object, what string, t target.Target) {
 			}
 		}
 	}
-	first := q.About(t)
-	for i := len(first) - 1; i >= 0 && len(first)-i <= lookMax; i-- {
-		r, ok := q.Record(first[i])
+	r, ok := q.last(func(r event.Record) bool {
 		c, is := r.Event.(event.ObjectChanged)
-		if !ok || !is || c.Type != event.Added {
-			continue
-		}
+		return is && c.Type == event.Added
+	})
+	if ok {
 		chain := q.causes(r.Seq)
 		d.on(r.Seq)
 		if rr, e, ok := find[event.Reconciled](chain); ok && e.Decision != "" {
@@ -381,7 +362,6 @@ func (q *inquiry) made(o kinds.Object, what string, t target.Target) {
 			d.line("why.made-decided", "controller", e.Controller, "decision", e.Decision, "since", q.since(rr.At))
 		}
 		d.root(chain)
-		break
 	}
 	if len(d.Lines) > 0 {
 		q.add(d)

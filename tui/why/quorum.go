@@ -7,6 +7,7 @@ import (
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/fault"
 	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/scene"
 )
 
 // voter is a member of the store for the counting of a quorum.
@@ -156,7 +157,7 @@ func (q *inquiry) restore(d *draft) {
 			}
 			f := c.faults[m.heal].Fault
 			texts = append(texts, q.say("why.change-heal-link", "fault", f.String()))
-			command = "heal " + strings.TrimSuffix(end(f), "/etcd")
+			command = "heal " + strings.TrimSuffix(scene.End(f), "/etcd")
 		}
 		if len(ms) > 1 {
 			command = ""
@@ -171,14 +172,6 @@ func (q *inquiry) restore(d *draft) {
 			}
 		}
 	}
-}
-
-// end of a fault by which it can be healed alone.
-func end(f fault.Fault) string {
-	if f.A == fault.All {
-		return f.B
-	}
-	return f.A
 }
 
 // quorum answers why the store takes no writes, or why it has no leader; false: it has one.

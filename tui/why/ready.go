@@ -1,7 +1,9 @@
 package why
 
 import (
+	"cmp"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -14,7 +16,7 @@ import (
 // notReady answers why a pod on a node is not ready; false: it is.
 func (q *inquiry) notReady(p *world.Pod) bool {
 	o := p.Object
-	ready := p.Ready == p.Total && p.Status == "Running" && q.readyCondition(o) != corev1.ConditionFalse
+	ready := p.Ready == p.Total && p.Status == "Running" && readyCondition(o) != corev1.ConditionFalse
 	if ready || o.Status.Phase == corev1.PodSucceeded {
 		return false
 	}
@@ -26,7 +28,7 @@ func (q *inquiry) notReady(p *world.Pod) bool {
 	defer func() { q.add(d) }()
 	if o.Status.Phase == corev1.PodFailed {
 		d.Mood = Broken
-		d.line("why.failed-phase", "reason", or(o.Status.Reason, p.Status), "message", o.Status.Message)
+		d.line("why.failed-phase", "reason", cmp.Or(o.Status.Reason, p.Status), "message", o.Status.Message)
 	}
 	if silent := q.silence(o.Spec.NodeName); silent != "" {
 		d.Mood = Broken
@@ -44,14 +46,7 @@ func (q *inquiry) notReady(p *world.Pod) bool {
 	return true
 }
 
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
-}
-
-func (q *inquiry) readyCondition(o *corev1.Pod) corev1.ConditionStatus {
+func readyCondition(o *corev1.Pod) corev1.ConditionStatus {
 	for _, c := range o.Status.Conditions {
 		if c.Type == corev1.PodReady {
 			return c.Status
@@ -82,7 +77,7 @@ func (q *inquiry) containers(d *draft, p *world.Pod, list []corev1.ContainerStat
 }
 
 func (q *inquiry) container(d *draft, p *world.Pod, c *corev1.ContainerStatus) {
-	run, exists := q.World.Running.Get(p.Object.Spec.NodeName + " " + string(p.Object.UID) + " " + c.Name)
+	run, exists := q.World.Running.Get(p.Object.Spec.NodeName + " " + p.RunsAs() + " " + c.Name)
 	if exists {
 		d.on(run.Seq)
 	}
@@ -142,7 +137,7 @@ func (q *inquiry) exit(d *draft, c *corev1.ContainerStatus, run *world.Container
 
 // probe tells why a running container is not ready: its probe fails, by the newest Event that says so, or has not succeeded yet.
 func (q *inquiry) probe(d *draft, p *world.Pod, c *corev1.ContainerStatus) {
-	prefix := kinds.Events.String() + " " + p.Object.Namespace + "/" + p.Object.Name + "."
+	prefix := world.ObjectKey(kinds.Events, p.Object.Namespace, p.Object.Name+".")
 	var newest *world.Object
 	seen := 0
 	q.World.Objects.Ascend(prefix, func(k string, o *world.Object) bool {
@@ -163,9 +158,10 @@ func (q *inquiry) probe(d *draft, p *world.Pod, c *corev1.ContainerStatus) {
 	d.Mood = Broken
 	d.on(newest.Seq)
 	d.line("why.c-unhealthy", "container", c.Name, "message", e.Message, "n", max(int(e.Count), 1), "since", q.since(newest.At))
-	d.root(q.causes(newest.Seq))
-	if order, seq := q.deed(newest.Seq); strings.HasPrefix(order, "break ") && p.Object.Spec.RestartPolicy != corev1.RestartPolicyNever {
-		d.on(seq)
+	chain := q.causes(newest.Seq)
+	d.root(chain)
+	if r, text, _ := order(chain); strings.HasPrefix(text, "break ") && p.Object.Spec.RestartPolicy != corev1.RestartPolicyNever {
+		d.on(r.Seq)
 		d.change("crash pod/"+p.Object.Namespace+"/"+p.Object.Name+" "+c.Name, "why.change-anew", "container", c.Name) // what is broken stays so until then
 	}
 }
@@ -250,7 +246,7 @@ func (q *inquiry) podGone(name string) {
 	by := q.deleter(d, chain)
 	d.Lines = append([]string{q.say("why.gone-by", "pod", name, "by", by, "since", q.since(asked.At))}, d.Lines...)
 	d.root(chain)
-	if took := gone.At.Sub(asked.At); took >= 2e9 {
+	if took := gone.At.Sub(asked.At); took >= 2*time.Second {
 		d.line("why.gone-took", "took", took)
 	}
 	if c, is := gone.Event.(event.ObjectChanged); is {

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"strings"
 
 	"example.com/kubeviz/engine/event"
@@ -186,7 +187,7 @@ func (q *inquiry) led(r event.Record) {
 	}
 	if len(chain) > 1 {
 		if root := chain[len(chain)-1]; len(d.Seqs) == 0 || d.Seqs[len(d.Seqs)-1] != root.Seq {
-			if d.Lines = d.Lines[:min(len(d.Lines), 4)]; !contains(d.Seqs, root.Seq) {
+			if d.Lines = d.Lines[:min(len(d.Lines), 4)]; !slices.Contains(d.Seqs, root.Seq) {
 				d.line("why.led-root", "text", q.tell(root), "since", q.since(root.At))
 			}
 			d.on(root.Seq)
@@ -195,13 +196,4 @@ func (q *inquiry) led(r event.Record) {
 	d.on(r.Seq)
 	d.link(intent.Open{Page: "chain", Target: q.t, Seq: r.Seq}, "why.link-chain")
 	q.add(d)
-}
-
-func contains(list []event.Seq, s event.Seq) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

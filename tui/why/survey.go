@@ -3,9 +3,6 @@ package why
 import (
 	"cmp"
 	"slices"
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/scene"
@@ -59,7 +56,7 @@ func look(w *world.World, p *world.Pod) *survey {
 		}
 		if r == tainted {
 			for i := range l.taints {
-				s.taints[taintText(&l.taints[i])]++
+				s.taints[l.taints[i].ToString()]++
 			}
 		}
 		if r == fits {
@@ -86,12 +83,12 @@ func look(w *world.World, p *world.Pod) *survey {
 		return true
 	})
 	slices.SortStableFunc(s.near, func(a, b lack) int {
-		return cmp.Or(cmp.Compare(a.kinds(), b.kinds()), cmp.Compare(rank(&a), rank(&b)), compareNames(a.node.Object.Name, b.node.Object.Name))
+		return cmp.Or(cmp.Compare(a.kinds(), b.kinds()), cmp.Compare(rank(&a), rank(&b)), scene.NaturalCompare(a.node.Object.Name, b.node.Object.Name))
 	})
 	for _, names := range s.byWhy {
-		slices.SortFunc(names, compareNames)
+		slices.SortFunc(names, scene.NaturalCompare)
 	}
-	slices.SortFunc(s.free, compareNames)
+	slices.SortFunc(s.free, scene.NaturalCompare)
 	return s
 }
 
@@ -113,16 +110,6 @@ func (s *survey) keep(l lack, r reason, kept map[reason]int) {
 	}
 }
 
-func compareNames(a, b string) int {
-	switch {
-	case scene.NaturalLess(a, b):
-		return -1
-	case scene.NaturalLess(b, a):
-		return 1
-	}
-	return 0
-}
-
 // rank orders lacks of one kind by how little must be done about them: what is asked of a node of the control plane comes last.
 func rank(l *lack) int {
 	switch {
@@ -140,14 +127,4 @@ func rank(l *lack) int {
 		return 4
 	}
 	return 5
-}
-
-func taintText(t *corev1.Taint) string {
-	var b strings.Builder
-	b.WriteString(t.Key)
-	if t.Value != "" {
-		b.WriteString("=" + t.Value)
-	}
-	b.WriteString(":" + string(t.Effect))
-	return b.String()
 }

@@ -205,7 +205,7 @@ func (q *inquiry) name(t target.Target) string {
 	case target.Process:
 		return q.say("why.name-process", "process", t.Process, "host", t.Host)
 	case target.Object:
-		kind, _, _ := cutType(t.Type)
+		kind, _ := kindOf(t.Type)
 		return q.say("why.name-object", "kind", kind, "name", t.Name)
 	case target.Queue:
 		return q.say("why.name-queue", "queue", t.Name, "host", t.Host)
@@ -219,14 +219,12 @@ func (q *inquiry) name(t target.Target) string {
 	return t.Host
 }
 
-// cutType reads "deployments.apps" as its kind's name.
-func cutType(typ string) (kind string, k *kinds.Kind, ok bool) {
-	for _, k := range kinds.All() {
-		if k.String() == typ {
-			return k.Kind, k, true
-		}
+// kindOf reads "deployments.apps" as a kind, with its name; a type that nobody knows is called as it is.
+func kindOf(typ string) (name string, k *kinds.Kind) {
+	if k, ok := kinds.Named(typ); ok {
+		return k.Kind, k
 	}
-	return typ, nil, false
+	return typ, nil
 }
 
 // Name of a thing in a few words, in the language of the frame.
@@ -234,10 +232,7 @@ func Name(f view.Frame, t target.Target) string { return (&inquiry{Frame: f}).na
 
 // machine is the target of a host.
 func (q *inquiry) machine(host string) target.Target {
-	if h, ok := q.World.Hosts.Get(host); ok && h.Master {
-		return target.Target{Kind: target.Master, Host: host}
-	}
-	return target.Target{Kind: target.Worker, Host: host}
+	return scene.MachineTarget(q.World, host)
 }
 
 // by names who did something.

@@ -1,4 +1,4 @@
-// Package widget draws small things out of text and numbers: lines of spans, bars, sparks, wrapped text. It knows columns, not Pods.
+// Package widget draws small things out of text and numbers: lines of spans, bars, sparks, wrapped text; and finds rows of lists. It knows columns, not Pods.
 //
 // Imports of ours: tui/grid. Goroutines: values. Time: none.
 package widget

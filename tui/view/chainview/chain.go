@@ -10,6 +10,7 @@
 package chainview
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/view"
+	"example.com/kubeviz/tui/widget"
 )
 
 // ID of the view.
@@ -264,20 +266,12 @@ func (v View) match(f view.Frame, p *page, at, by, height int) View {
 		return v
 	}
 	want := strings.ToLower(v.finds)
-	dir, first := 1, 0
-	if by != 0 {
-		first = 1
+	holds := func(i int) bool {
+		l := p.line(f, i)
+		return strings.Contains(strings.ToLower(l.who+" "+l.text), want)
 	}
-	if by < 0 {
-		dir = -1
-	}
-	for k := range len(p.rows) {
-		n := at + dir*(k+first)
-		n = ((n % len(p.rows)) + len(p.rows)) % len(p.rows)
-		l := p.line(f, n)
-		if strings.Contains(strings.ToLower(l.who+" "+l.text), want) {
-			return v.to(p, n, height)
-		}
+	if n, ok := widget.Seek(len(p.rows), at+by, cmp.Or(by, 1), holds); ok {
+		return v.to(p, n, height)
 	}
 	return v
 }

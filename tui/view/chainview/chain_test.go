@@ -202,7 +202,7 @@ func TestTheKeysOfTheChain(t *testing.T) {
 	}
 	_, chain := viewtest.Do(v, f, intent.Move{DY: 1}, intent.Chain{})
 	if len(chain) != 1 || chain[0].(intent.Open).Page != ID || chain[0].(intent.Open).Seq != command+3 {
-		t.Errorf("c gives %+v", chain)
+		t.Errorf("chain gives %+v", chain)
 	}
 	for _, i := range []intent.Intent{intent.Back{}, intent.Find{}, intent.Why{}, intent.Detail{}, intent.Chain{Seq: 3}, intent.Option{Name: "what"}, intent.Copy{}} {
 		if _, left := viewtest.Do(v, f, i); len(left) != 1 || left[0] != i {

@@ -10,8 +10,8 @@ import (
 	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/view"
+	"example.com/kubeviz/tui/view/storyview"
 	"example.com/kubeviz/tui/widget"
-	"example.com/kubeviz/tui/words"
 )
 
 // headHeight is the rows above the list: what it is, what it took, where the time went, the axis.
@@ -111,10 +111,7 @@ func (v View) nothing(f view.Frame, p *page, c grid.Canvas) {
 func (v View) head(f view.Frame, p *page, c grid.Canvas) {
 	w, h := c.Size()
 	root := p.line(f, 0)
-	when := ""
-	if !f.World.Start.IsZero() {
-		when = "+" + words.Span(p.tree.root.rec.At.Sub(f.World.Start))
-	}
+	when := storyview.Clock(f, p.tree.root.rec.At)
 	line := widget.Line{{Text: " "}, {Text: root.who, Style: theme.Dim}, {Text: "  "}, {Text: root.text, Style: root.style | grid.Bold}}
 	if p.tree.lost || p.tree.cut {
 		key := "chain.lost-above"
@@ -249,7 +246,7 @@ func (v View) row(f view.Frame, p *page, c grid.Canvas, y, n int, chosen bool, c
 	if on {
 		who = theme.Cause
 	}
-	c.PutMax(x, y, cols.who, short(l.who, cols.who), who)
+	c.PutMax(x, y, cols.who, storyview.Who(l.who, cols.who), who)
 	x += cols.who + 1
 	if cols.since > 0 {
 		if r.id.kind == hopRow {

@@ -39,7 +39,7 @@ func say(f view.Frame, r row) line {
 	case writeRow:
 		w := r.h.writes[r.id.i]
 		s := tell(f, w)
-		return line{who: sanitize.Text(s.Who), text: s.One, style: theme.Dim, subject: placed(f, s.Subject)}
+		return line{who: sanitize.Text(s.Who), text: s.One, style: theme.Dim, subject: f.Placed(s.Subject)}
 	case raftRow:
 		return line{who: sanitize.Text(string(r.raft.Actor)), text: raftText(f, r), style: theme.Dim, subject: tell(f, r.raft).Subject}
 	}
@@ -65,24 +65,14 @@ func tell(f view.Frame, r event.Record) sentence.Sentence {
 func subject(f view.Frame, h *hop) target.Target {
 	if _, ok := h.done.Event.(event.RequestDone); ok { // knows the name that the server chose
 		if s := tell(f, h.done).Subject; s.Kind != target.Nothing {
-			return placed(f, s)
+			return f.Placed(s)
 		}
 	}
 	s := tell(f, h.rec).Subject
 	if s.Kind == target.Nothing {
 		s = target.Target{Kind: target.Record, Seq: h.seq()}
 	}
-	return placed(f, s)
-}
-
-// placed gives a pod the node it is on now.
-func placed(f view.Frame, t target.Target) target.Target {
-	if t.Kind == target.Pod && t.Host == "" {
-		if p, ok := f.World.Pods.Get(t.Namespace + "/" + t.Name); ok {
-			t.Host = p.Object.Spec.NodeName
-		}
-	}
-	return t
+	return f.Placed(s)
 }
 
 // request says what was asked for and what came of it.
@@ -99,7 +89,7 @@ func request(f view.Frame, h *hop) line {
 			name = c.Object.GetName()
 		}
 	}
-	args := []any{"what", what(e, name), "code", d.Code, "message", d.Message, "revision", d.Revision, "took", dur(h.last().At.Sub(h.rec.At))}
+	args := []any{"what", what(e, name), "code", d.Code, "message", d.Message, "revision", revision(h), "took", dur(h.last().At.Sub(h.rec.At))}
 	switch index, term := entry(h); {
 	case answered && d.Code >= 400:
 		out.text, out.style = f.Words.Say("chain.failed", args...), theme.Waiting
@@ -108,9 +98,8 @@ func request(f view.Frame, h *hop) line {
 	case len(h.writes) == 0:
 		out.text, out.style = f.Words.Say("chain.read", args...), theme.Dim
 	case index > 0:
-		out.text = f.Words.Say("chain.written-raft", append(args, "revision", revision(h), "index", index, "term", term)...)
+		out.text = f.Words.Say("chain.written-raft", append(args, "index", index, "term", term)...)
 	default:
-		args[7] = revision(h)
 		out.text = f.Words.Say("chain.written", args...)
 	}
 	return out
@@ -175,17 +164,6 @@ func raftText(f view.Frame, r row) string {
 		return f.Words.Say(key, "member", e.Member, "index", index, "term", term, "later", dur(later))
 	}
 	return f.Words.Say("chain.stored", "member", e.Member, "index", index, "term", term)
-}
-
-// short takes the machine's name together where there are few columns: kubelet/w3.
-func short(who string, width int) string {
-	if component, host, ok := strings.Cut(who, "/"); ok && grid.Width(who) > width {
-		if i := strings.LastIndexByte(host, '-'); i > 0 {
-			host = host[:1] + host[i+1:]
-		}
-		who = component + "/" + host
-	}
-	return grid.Cut(who, width)
 }
 
 // dur writes how long something took, with three digits that mean something: 0.08ms, 1.8ms, 420ms, 2.05s, 12.3s, 5m50s.

@@ -66,7 +66,6 @@ func (h *hop) isRequest() bool { _, ok := h.rec.Event.(event.RequestReceived); r
 // tree is the causes and effects of one record up to an instant.
 type tree struct {
 	root, focus *hop
-	focusSeq    event.Seq // of the record asked for, which may be inside a hop
 	upTo        event.Seq
 	cut         bool // the root is only the oldest record that is looked at
 	lost        bool // what came before the root is not in memory
@@ -106,7 +105,6 @@ func grow(f view.Frame, path []event.Seq, opened []event.Seq) *tree {
 	oldest := known[len(known)-1]
 	t.cut = len(path) >= pathMax && oldest.Cause != 0
 	t.lost = t.lost || !t.cut && oldest.Cause != 0
-	t.focusSeq = known[0].Seq
 	b.path(known)
 	b.follow([]*hop{t.focus}, hopsMax)
 	var beside []*hop // what hangs on the path, the nearest to the focus first

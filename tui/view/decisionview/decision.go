@@ -15,6 +15,7 @@ import (
 	"example.com/kubeviz/tui/intent"
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/view"
+	"example.com/kubeviz/tui/widget"
 )
 
 // ID of the view.
@@ -76,13 +77,7 @@ func (v View) Title(f view.Frame) string {
 }
 
 // Selection is the pod; keys act on it.
-func (v View) Selection(f view.Frame) target.Target {
-	t := v.pod
-	if p, ok := f.World.Pods.Get(t.Namespace + "/" + t.Name); ok {
-		t.Host = p.Object.Spec.NodeName
-	}
-	return t
-}
+func (v View) Selection(f view.Frame) target.Target { return f.Placed(v.pod) }
 
 // Finding is the text searched for.
 func (v View) Finding() string { return v.find }
@@ -173,13 +168,12 @@ func matches(rows []verdict, at int, text string) bool {
 }
 
 func (v View) match(f view.Frame, by int) View {
+	if v.find == "" {
+		return v
+	}
 	rows := v.rows(f)
-	at := v.cursor(rows)
-	for n := 1; n <= len(rows) && v.find != ""; n++ {
-		if i := ((at+n*by)%len(rows) + len(rows)) % len(rows); matches(rows, i, v.find) {
-			v.node, v.times = rows[i].key, false
-			break
-		}
+	if i, ok := widget.Seek(len(rows), v.cursor(rows)+by, by, func(i int) bool { return matches(rows, i, v.find) }); ok {
+		v.node, v.times = rows[i].key, false
 	}
 	return v
 }

@@ -48,26 +48,16 @@ func tried(w, h int) view.Frame {
 
 func open(t target.Target, f view.Frame) view.View { return New(intent.Open{Page: ID, Target: t}, f) }
 
-func has(t *testing.T, lines []string, want ...string) {
-	t.Helper()
-	all := strings.Join(lines, "\n")
-	for _, w := range want {
-		if !strings.Contains(all, w) {
-			t.Errorf("not on the page: %q\n%s", w, all)
-		}
-	}
-}
-
 func TestTheVerdictIsOnOneSmallScreen(t *testing.T) {
 	f := tried(80, 20)
-	has(t, viewtest.Draw(open(mid, f), f), "What the scheduler decided about mid", "★ chose worker-2: 2 of 3 nodes", "try 1: none of 3 fits", "backoff for", "pod gone",
+	viewtest.Says(t, viewtest.Text(open(mid, f), f), "What the scheduler decided about mid", "★ chose worker-2: 2 of 3 nodes", "try 1: none of 3 fits", "backoff for", "pod gone",
 		"▸★ worker-2", "377", "fit 77", "● worker-1", "331", "✗ master-1", "TaintToleration")
 }
 
 func TestPluginsHaveColumnsWhereThereIsRoom(t *testing.T) {
 	f := tried(130, 30)
 	lines := viewtest.Draw(open(mid, f), f)
-	has(t, lines, "taint×3", "total", "chosen")
+	viewtest.Says(t, strings.Join(lines, "\n"), "taint×3", "total", "chosen")
 	for _, l := range lines {
 		if strings.Contains(l, "master-1") && strings.Count(l, "✗") != 2 {
 			t.Errorf("where master-1 was refused is not marked: %q", l)
@@ -93,8 +83,8 @@ func TestKeys(t *testing.T) {
 		{"the next match", []intent.Intent{intent.Text{Value: "worker"}, intent.Match{By: 1}}, []string{"▸● worker-1"}, ""},
 		{"enter asks about the node", []intent.Intent{intent.Enter{}}, nil, "Page:why Target:{Kind:3 Host:worker-2"},
 		{"enter on a move opens its chain", []intent.Intent{intent.Next{By: 1}, intent.Move{DY: -1}, intent.Enter{}}, nil, "Page:chain"},
-		{"c opens the chain of the attempt", []intent.Intent{intent.Chain{}}, nil, "{Seq:"},
-		{"w asks about the pod", []intent.Intent{intent.Why{}}, nil, "Page:why Target:{Kind:5"},
+		{"chain opens that of the attempt", []intent.Intent{intent.Chain{}}, nil, "{Seq:"},
+		{"why asks about the pod", []intent.Intent{intent.Why{}}, nil, "Page:why Target:{Kind:5"},
 		{"esc leaves", []intent.Intent{intent.Back{}}, nil, "{}"},
 		{"wheel and pages", []intent.Intent{intent.Wheel{By: 1, X: 20, Y: 20}, intent.Page{By: 1}, intent.Page{By: -1}}, []string{"▸★ worker-2"}, ""},
 	} {
@@ -107,7 +97,7 @@ func TestKeys(t *testing.T) {
 			if !strings.Contains(got, c.left) || c.left == "" && got != "" {
 				t.Errorf("to the root: %q, want %q", got, c.left)
 			}
-			has(t, viewtest.Draw(v, f), c.see...)
+			viewtest.Says(t, viewtest.Text(v, f), c.see...)
 		})
 	}
 }
@@ -116,13 +106,18 @@ func TestAClickChoosesANodeOrAnAttempt(t *testing.T) {
 	for _, w := range []int{80, 130, 200} {
 		f := tried(w, 30)
 		v := open(mid, f)
+		clicked := map[string]bool{}
 		for y, l := range viewtest.Draw(v, f) {
 			for text, want := range map[string]string{"● worker-1": "▸● worker-1", "try 1": "attempt 1"} {
 				if at := strings.Index(l, text); at >= 0 {
+					clicked[text] = true
 					next, _ := viewtest.Do(v, f, intent.Point{X: len([]rune(l[:at])), Y: y})
-					has(t, viewtest.Draw(next, f), want)
+					viewtest.Says(t, viewtest.Text(next, f), want)
 				}
 			}
+		}
+		if len(clicked) != 2 {
+			t.Errorf("%d wide, only %v could be clicked", w, clicked)
 		}
 	}
 }
@@ -137,7 +132,7 @@ func TestManyNodesAreToldByTheirReasons(t *testing.T) {
 	records = append(records, event.Record{Seq: event.Seq(len(records) + 1), At: f.Now, Actor: "scheduler/master-3", Event: event.SchedulingAttempt{
 		Pod: kinds.ObjectRef{Namespace: "default", Name: "mid", UID: "u"}, Attempt: 3, Nodes: 5000, Message: "0/5000 nodes are available: 4990 Insufficient cpu. preemption: 0/5000 nodes are available: 5000 No preemption victims.", Verdicts: verdicts}})
 	f = viewtest.Frame(records, 80, 24)
-	has(t, viewtest.Draw(open(mid, f), f), "4,990 nodes", "Insufficient cpu  e.g. worker-1, wor", "of 10 more nodes")
+	viewtest.Says(t, viewtest.Text(open(mid, f), f), "4,990 nodes", "Insufficient cpu  e.g. worker-1, wor", "of 10 more nodes")
 }
 
 func read(f view.Frame) []event.Record {
@@ -157,9 +152,9 @@ func TestAPodThatNobodyScheduledSaysSo(t *testing.T) {
 	add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "waits"}})
 	f = viewtest.Frame(records, 80, 20)
 	for name, want := range map[string]string{"static": "static pod", "named": "No attempt of the scheduler is recorded", "waits": "has not tried waits", "nobody": "Nothing about nobody"} {
-		has(t, viewtest.Draw(open(target.Target{Kind: target.Pod, Namespace: "default", Name: name}, f), f), want)
+		viewtest.Says(t, viewtest.Text(open(target.Target{Kind: target.Pod, Namespace: "default", Name: name}, f), f), want)
 	}
-	has(t, viewtest.Draw(open(target.Target{}, f), f), "No pod is selected")
+	viewtest.Says(t, viewtest.Text(open(target.Target{}, f), f), "No pod is selected")
 }
 
 func TestVerdictsCanBeCopied(t *testing.T) {
@@ -177,7 +172,7 @@ func TestNothingHostileGetsThrough(t *testing.T) {
 		Pod: kinds.ObjectRef{Namespace: "default", Name: "mid", UID: "u"}, Nodes: 1, Message: "\x1b[31m\u202e", Verdicts: []event.NodeVerdict{{Node: "\x1b[2J", Plugin: "\a", Reasons: []string{"\x1b]0;x\a"}}}}})
 	for _, w := range []int{80, 130, 200} {
 		f = viewtest.Frame(records, w, 30)
-		if all := strings.Join(viewtest.Draw(open(mid, f), f), "\n"); strings.ContainsAny(all, "\x1b\a\u202e") {
+		if all := viewtest.Text(open(mid, f), f); strings.ContainsAny(all, "\x1b\a\u202e") {
 			t.Errorf("%d wide: %q", w, all)
 		}
 	}
@@ -186,7 +181,7 @@ func TestNothingHostileGetsThrough(t *testing.T) {
 func TestRussianIsDrawn(t *testing.T) {
 	f := tried(130, 30)
 	f.Words, _ = words.Language("ru")
-	has(t, viewtest.Draw(open(mid, f), f), "Что scheduler решил о mid", "выбран worker-2")
+	viewtest.Says(t, viewtest.Text(open(mid, f), f), "Что scheduler решил о mid", "выбран worker-2")
 }
 
 func TestEverySizeIsSafe(t *testing.T) {

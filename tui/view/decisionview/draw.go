@@ -59,14 +59,9 @@ func (v View) places(f view.Frame) places {
 	}
 	p.nodes = layout.Rect{X: p.nodes.X, Y: p.nodes.Y + 1, W: p.nodes.W, H: max(p.nodes.H-1, 0)} // below its heading
 	p.matrix = p.nodes.W >= matrixFrom
-	p.timesTop = window(v.stepAt(steps), len(steps), p.times.H)
-	p.nodesTop = window(v.cursor(rows), len(rows), p.nodes.H)
+	p.timesTop = widget.Window(v.stepAt(steps), len(steps), p.times.H)
+	p.nodesTop = widget.Window(v.cursor(rows), len(rows), p.nodes.H)
 	return p
-}
-
-// window is the first of n rows to show so that at is among height of them, with the end shown where there is a choice.
-func window(at, n, height int) int {
-	return max(min(at-height/2, n-height), 0)
 }
 
 // comparable: the row under the cursor passed, and another was chosen.
@@ -113,12 +108,13 @@ func (v View) drawHead(f view.Frame, c grid.Canvas) {
 			widget.S(f.Words.Say("why.decision-bound", "node", s.try.Node, "feasible", s.try.Feasible, "nodes", s.try.Nodes), theme.Text)}.Draw(c, 0, 1, w-1)
 		return
 	}
-	for i, t := range widget.Wrap(sanitize.Text(s.try.Message), max(w-5, 1)) {
+	lines := widget.Wrap(sanitize.Text(s.try.Message), max(w-5, 1))
+	for i, t := range lines {
 		lead := "   "
 		if i == 0 {
 			lead = " " + string(grid.Failing) + " "
 		}
-		if i == h-2 && len(widget.Wrap(sanitize.Text(s.try.Message), max(w-5, 1))) > h-1 {
+		if i == h-2 && len(lines) > h-1 {
 			t = grid.Cut(t+" "+string(grid.Ellipsis), w-4)
 		}
 		widget.Line{widget.S(lead, theme.Failing), widget.S(t, theme.Text)}.Draw(c, 0, 1+i, w-1)
@@ -268,6 +264,17 @@ func (r *verdict) because(f view.Frame) string {
 	return text
 }
 
+// sign is what became of a row: chosen, passed or refused.
+func (r *verdict) sign() (string, grid.Style) {
+	switch {
+	case r.chosen:
+		return string(grid.Leader), theme.Leader
+	case r.plugin == "":
+		return string(grid.Running), theme.OK
+	}
+	return string(grid.Failing), theme.Failing &^ grid.Bold
+}
+
 // drawLine is a node on one line, where plugins have no columns.
 func (v View) drawLine(f view.Frame, c grid.Canvas, y int, r *verdict, w int, chosen bool) {
 	mark, look := " ", theme.Text
@@ -275,14 +282,9 @@ func (v View) drawLine(f view.Frame, c grid.Canvas, y int, r *verdict, w int, ch
 		mark = string(grid.Marker)
 	}
 	nameW := min(max(w/4, 12), 24)
-	sign, style := string(grid.Failing), theme.Failing&^grid.Bold
+	sign, style := r.sign()
 	rest := widget.Line{widget.S(grid.Pad(sanitize.Text(r.plugin), 18)+" ", theme.Dim), widget.S(r.because(f), theme.Text)}
-	switch {
-	case r.chosen:
-		sign, style = string(grid.Leader), theme.Leader
-		rest = v.scoreLine(f, r)
-	case r.plugin == "":
-		sign, style = string(grid.Running), theme.OK
+	if r.chosen || r.plugin == "" {
 		rest = v.scoreLine(f, r)
 	}
 	if chosen && !v.times {

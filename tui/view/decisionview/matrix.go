@@ -1,6 +1,7 @@
 package decisionview
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -85,13 +86,7 @@ func (v View) drawCells(f view.Frame, c grid.Canvas, y int, r *verdict, cols col
 			look |= grid.Reverse
 		}
 	}
-	sign, style := string(grid.Failing), theme.Failing&^grid.Bold
-	switch {
-	case r.chosen:
-		sign, style = string(grid.Leader), theme.Leader
-	case r.plugin == "":
-		sign, style = string(grid.Running), theme.OK
-	}
+	sign, style := r.sign()
 	widget.Line{widget.S(mark, theme.Accent), widget.S(sign+" ", style), widget.S(grid.Pad(grid.CutMiddle(r.label(f), cols.name), cols.name), look)}.Draw(c, 0, y, w)
 	x := 3 + cols.name + 1
 	refusedAt := slices.Index(filters, r.plugin)
@@ -149,19 +144,11 @@ func (v View) drawCompare(f view.Frame, c grid.Canvas) {
 		if a < b {
 			look, sign = theme.Waiting, ""
 		}
-		widget.Line{widget.S("   "+grid.Pad(p, 32), theme.Text), widget.S(pad(a), theme.Text), widget.S(pad(b), theme.Text),
+		widget.Line{widget.S("   "+grid.Pad(p, 32), theme.Text), widget.S(fmt.Sprintf("%7d%7d", a, b), theme.Text),
 			widget.S("  "+sign+strconv.FormatInt(a-b, 10), look)}.Draw(c, 0, y, w)
 		y++
 	}
 	if equal > 0 && y < h {
 		c.PutMax(3, y, w-3, f.Words.Say("why.decision-same", "n", equal), theme.Dim)
 	}
-}
-
-func pad(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for len(s) < 7 {
-		s = " " + s
-	}
-	return s
 }

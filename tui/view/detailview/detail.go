@@ -14,6 +14,7 @@ import (
 	"example.com/kubeviz/tui/intent"
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/view"
+	"example.com/kubeviz/tui/widget"
 )
 
 // ID of the page.
@@ -63,15 +64,7 @@ var (
 func (v View) ID() string { return ID }
 
 // Selection is what the page is about.
-func (v View) Selection(f view.Frame) target.Target {
-	t := v.about.Target
-	if t.Kind == target.Pod {
-		if o, ok := f.World.Pods.Get(t.Namespace + "/" + t.Name); ok {
-			t.Host = o.Object.Spec.NodeName
-		}
-	}
-	return t
-}
+func (v View) Selection(f view.Frame) target.Target { return f.Placed(v.about.Target) }
 
 // Title of the page in the path.
 func (v View) Title(f view.Frame) string { return name(v.about.Target) }
@@ -93,6 +86,7 @@ func name(t target.Target) string {
 
 // page is what is seen of a View in a Frame.
 type page struct {
+	cache   *cache
 	subject describe.Subject
 	lay     plan
 	rows    []describe.Row // wrapped, of the tab in front
@@ -105,7 +99,7 @@ func (v View) page(f view.Frame) page {
 	if c == nil {
 		c = &cache{}
 	}
-	p := page{subject: describe.SubjectOf(f, v.about.Target), lay: layOut(f, v.split)}
+	p := page{cache: c, subject: describe.SubjectOf(f, v.about.Target), lay: layOut(f, v.split)}
 	c.ledger.advance(f, p.subject)
 	p.rows = c.rows(f, p.subject, v.tab)
 	p.labelW = describe.LabelWidth(p.rows, max(p.lay.main.W*2/5, 10))
@@ -276,7 +270,7 @@ func (v View) point(i intent.Point, f view.Frame, p page) (view.View, []intent.I
 	if i.Y == p.lay.tabs.Y {
 		x := p.lay.tabs.X
 		for tab := range tabCount {
-			x2 := x + tabWidth(f, v.cache, p.subject, tab)
+			x2 := x + tabWidth(f, p, tab)
 			if i.X >= x && i.X < x2 {
 				v.tab = tab
 				return v, nil
@@ -321,12 +315,8 @@ func (v View) search(i intent.Text, p page) View {
 
 // match goes to the next row from at on that holds what is searched for, around the end.
 func (v View) match(p page, at, by int) View {
-	n := len(p.rows)
-	for k := range n {
-		row := ((at+k*by)%n + n) % n
-		if matches(p.rows[row], v.find) {
-			return v.to(p, row)
-		}
+	if row, ok := widget.Seek(len(p.rows), at, by, func(i int) bool { return matches(p.rows[i], v.find) }); ok {
+		return v.to(p, row)
 	}
 	return v
 }

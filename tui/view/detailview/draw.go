@@ -49,7 +49,7 @@ func (v View) Draw(f view.Frame, c grid.Canvas) {
 	}
 	p := v.page(f)
 	v.drawHead(f, c.Sub(p.lay.head), p.subject)
-	v.drawTabs(f, c.Sub(p.lay.tabs), p.subject)
+	v.drawTabs(f, c.Sub(p.lay.tabs), p)
 	main := c.Sub(p.lay.main)
 	if len(p.rows) == 0 {
 		drawEmpty(f, main, v.tab, p.subject)
@@ -120,11 +120,8 @@ func (v View) drawHead(f view.Frame, c grid.Canvas, s describe.Subject) {
 	line.Draw(c, 0, 0, w)
 }
 
-func tabLabel(f view.Frame, c *cache, s describe.Subject, tab int) (string, bool) {
-	if c == nil {
-		c = &cache{}
-	}
-	ok, n := c.has(f, s, tab)
+func tabLabel(f view.Frame, p page, tab int) (string, bool) {
+	ok, n := p.cache.has(f, p.subject, tab)
 	text := " " + tabName(f, tab)
 	if n > 0 {
 		text += fmt.Sprintf(" %d", n)
@@ -132,15 +129,15 @@ func tabLabel(f view.Frame, c *cache, s describe.Subject, tab int) (string, bool
 	return text + " ", ok
 }
 
-func tabWidth(f view.Frame, c *cache, s describe.Subject, tab int) int {
-	text, _ := tabLabel(f, c, s, tab)
+func tabWidth(f view.Frame, p page, tab int) int {
+	text, _ := tabLabel(f, p, tab)
 	return grid.Width(text)
 }
 
-func (v View) drawTabs(f view.Frame, c grid.Canvas, s describe.Subject) {
+func (v View) drawTabs(f view.Frame, c grid.Canvas, p page) {
 	x := 0
 	for tab := range tabCount {
-		text, ok := tabLabel(f, v.cache, s, tab)
+		text, ok := tabLabel(f, p, tab)
 		style := theme.Text
 		switch {
 		case tab == v.tab:
@@ -168,7 +165,7 @@ func drawRow(c grid.Canvas, y int, r describe.Row, labelW, w int, chosen bool, f
 	}
 	if chosen {
 		c.Put(0, y, string(grid.Marker), theme.Accent)
-		c.Sub(layout.Rect{X: 1, Y: y, W: w - 1, H: 1}).Restyle(func(s grid.Style) grid.Style { return s | grid.Reverse })
+		c.Reverse(1, y, w-1)
 	}
 }
 
@@ -197,9 +194,7 @@ func mark(l widget.Line, find string) widget.Line {
 // drawSide shows what goes with the tab in front: beside the fields what happened, beside what happened the fields.
 func (v View) drawSide(f view.Frame, c grid.Canvas, p page) {
 	side := p.lay.side
-	for y := range side.H {
-		c.Put(side.X-1, side.Y+y, string(grid.Thin.V), theme.Frame)
-	}
+	c.Sub(layout.Rect{X: side.X - 1, Y: side.Y, W: 1, H: side.H}).VLine(0, grid.Thin.V, theme.Frame)
 	tabs := []int{overview}
 	switch v.tab {
 	case overview, manifest, described:
@@ -208,14 +203,10 @@ func (v View) drawSide(f view.Frame, c grid.Canvas, p page) {
 			tabs = []int{events, records}
 		}
 	}
-	cc := v.cache
-	if cc == nil {
-		cc = &cache{}
-	}
 	y := side.Y
 	for i, tab := range tabs {
 		h := (side.Bottom() - y) / (len(tabs) - i)
-		rows := cc.rows(f, p.subject, tab)
+		rows := p.cache.rows(f, p.subject, tab)
 		labelW := describe.LabelWidth(rows, max(side.W/3, 8))
 		if tab != requests {
 			rows = describe.Wrap(rows, side.W-2, labelW)

@@ -1,7 +1,7 @@
 package detailview
 
 import (
-	"sort"
+	"slices"
 	"strings"
 
 	"example.com/kubeviz/engine/event"
@@ -98,12 +98,10 @@ func (l *ledger) about(f view.Frame, s describe.Subject) {
 			l.acts = append(l.acts, r.Seq)
 		}
 	}
-	ascending(l.requests)
-	ascending(l.acts)
+	slices.Sort(l.requests)
+	slices.Sort(l.acts)
 	l.done = true
 }
-
-func ascending(s []event.Seq) { sort.Slice(s, func(i, j int) bool { return s[i] < s[j] }) }
 
 func (l *ledger) take(f view.Frame, r *event.Record, backwards bool) {
 	switch e := r.Event.(type) {
@@ -214,9 +212,7 @@ func open(f view.Frame, t target.Target) (list []*world.Watch, more int) {
 func keep(list *[]event.Seq, seq event.Seq, backwards bool) {
 	if backwards {
 		if len(*list) < keepMost {
-			*list = append(*list, 0)
-			copy((*list)[1:], *list)
-			(*list)[0] = seq
+			*list = slices.Insert(*list, 0, seq)
 		}
 		return
 	}
@@ -232,16 +228,9 @@ func (l *ledger) records(f view.Frame) []event.Seq {
 	if len(about) > keepMost {
 		about = about[len(about)-keepMost:]
 	}
-	out := append(append(make([]event.Seq, 0, len(about)+len(l.acts)), about...), l.acts...)
-	ascending(out)
-	n := 0
-	for i, s := range out {
-		if i == 0 || s != out[n-1] {
-			out[n] = s
-			n++
-		}
-	}
-	return out[:n]
+	out := slices.Concat(about, l.acts)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // kubectl is how one asks for the thing with kubectl.

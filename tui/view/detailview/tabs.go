@@ -13,6 +13,7 @@ import (
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/view"
+	"example.com/kubeviz/tui/view/storyview"
 	"example.com/kubeviz/tui/widget"
 	"example.com/kubeviz/tui/words"
 )
@@ -227,7 +228,7 @@ func requestRows(f view.Frame, seqs []event.Seq) []describe.Row {
 		if e.Code >= 400 && e.Message != "" {
 			line = append(line, widget.S("  "+sanitize.Text(e.Message), style))
 		}
-		out = append(out, describe.Row{Label: when(f, r.At), Line: line, Seq: r.Seq, Single: e.Code < 400})
+		out = append(out, describe.Row{Label: storyview.Clock(f, r.At), Line: line, Seq: r.Seq, Single: e.Code < 400})
 	}
 	return out
 }
@@ -303,7 +304,7 @@ func watchRows(f view.Frame, s describe.Subject) []describe.Row {
 		if t.Host == "" {
 			t = target.Target{}
 		}
-		out = append(out, describe.Row{Label: when(f, o.At), Seq: o.Seq, Target: t, Line: widget.Line{
+		out = append(out, describe.Row{Label: storyview.Clock(f, o.At), Seq: o.Seq, Target: t, Line: widget.Line{
 			widget.S(string(grid.Play)+" ", theme.OK), widget.S(cell(other, 28), theme.Title), widget.S(sanitize.Text(what), theme.Text), widget.S(from, theme.Dim)}})
 	}
 	if more > 0 {
@@ -325,7 +326,7 @@ func recordRows(f view.Frame, seqs []event.Seq) []describe.Row {
 			continue // its answer says the same and more
 		}
 		s := teller.Tell(r, nil)
-		out = append(out, describe.Row{Label: when(f, r.At), Seq: r.Seq, Line: widget.Line{widget.S(cell(s.Who, 18), theme.Dim), widget.S(s.One, s.Tone.Style())}})
+		out = append(out, describe.Row{Label: storyview.Clock(f, r.At), Seq: r.Seq, Line: widget.Line{widget.S(cell(s.Who, 18), theme.Dim), widget.S(s.One, s.Tone.Style())}})
 	}
 	return out
 }
@@ -345,11 +346,4 @@ func answered(f view.Frame, seq event.Seq) bool {
 // cell is text from the cluster in a column of its own.
 func cell(s string, width int) string {
 	return grid.Pad(grid.CutMiddle(sanitize.Text(s), width-1), width)
-}
-
-func when(f view.Frame, t time.Time) string {
-	if f.World.Start.IsZero() {
-		return ""
-	}
-	return "+" + words.Span(t.Sub(f.World.Start))
 }

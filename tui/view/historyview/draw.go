@@ -12,6 +12,7 @@ import (
 	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/view"
+	"example.com/kubeviz/tui/view/storyview"
 	"example.com/kubeviz/tui/widget"
 	"example.com/kubeviz/tui/words"
 )
@@ -65,9 +66,7 @@ func (v View) Draw(f view.Frame, c grid.Canvas) {
 	}
 	v.drawList(f, c.Sub(p.lay.list), p)
 	if p.lay.fields.X > 0 {
-		for y := range p.lay.fields.H {
-			c.Put(p.lay.fields.X-1, p.lay.fields.Y+y, string(grid.Thin.V), theme.Frame)
-		}
+		c.Sub(layout.Rect{X: p.lay.fields.X - 1, Y: p.lay.fields.Y, W: 1, H: p.lay.fields.H}).VLine(0, grid.Thin.V, theme.Frame)
 	}
 	v.drawFields(f, c.Sub(p.lay.fields), p)
 	v.drawFoot(f, c.Sub(p.lay.foot), p)
@@ -105,14 +104,14 @@ func (v View) drawList(f view.Frame, c grid.Canvas, p page) {
 		e := r.Event.(event.ObjectChanged)
 		ch := p.cache.change(f, rev)
 		line := widget.Line{
-			widget.S(" "+grid.Pad("+"+words.Span(r.At.Sub(f.World.Start)), 8), theme.Dim), widget.S(fmt.Sprintf("%6d ", e.Revision), theme.Text),
+			widget.S(" "+grid.Pad(storyview.Clock(f, r.At), 8), theme.Dim), widget.S(fmt.Sprintf("%6d ", e.Revision), theme.Text),
 			widget.S(grid.Pad(grid.CutMiddle(sanitize.Text(ch.who), whoW-1), whoW), theme.Dim), widget.S(ch.phrase, ch.style),
 		}
 		line.Draw(c, 1, y, w-2)
 		if p.top+y == p.at {
 			c.Put(0, y, string(grid.Marker), theme.Accent)
 			if !v.onFields {
-				c.Sub(layout.Rect{X: 1, Y: y, W: w - 1, H: 1}).Restyle(func(s grid.Style) grid.Style { return s | grid.Reverse })
+				c.Reverse(1, y, w-1)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"example.com/kubeviz/tui/layout"
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/view"
+	"example.com/kubeviz/tui/widget"
 )
 
 // ID of the page.
@@ -94,13 +95,9 @@ func (v View) page(f view.Frame) page {
 	}
 	c.advance(f, v.about.Target)
 	p := page{cache: c, lay: layOut(f.W, f.H)}
-	for i := range c.list {
-		if v.seq != 0 && c.list[i].seq <= v.seq { // the revision that was in force then, if it is none itself
-			p.at = i
-			break
-		}
-		if v.seq != 0 {
-			p.at = i
+	if v.seq != 0 {
+		for p.at < len(c.list)-1 && c.list[p.at].seq > v.seq { // to the revision that was in force then, if it is none itself
+			p.at++
 		}
 	}
 	h := max(p.lay.list.H, 1)
@@ -214,18 +211,11 @@ func (v View) slide(p page, by int) View {
 	return v
 }
 
-// match goes to the next revision from at on whose phrase, author or fields hold what is searched for. It compares at most matchMost revisions.
+// match goes to the next revision from at on whose phrase, author or fields hold what is searched for.
 func (v View) match(f view.Frame, p page, at, by int) View {
-	const matchMost = 2000
-	n := len(p.cache.list)
-	for k := range min(n, matchMost) {
-		i := ((at+k*by)%n + n) % n
-		if ch := p.cache.change(f, p.cache.list[i]); holds(ch, v.find) {
-			find := v.find
-			v = v.to(p, i)
-			v.find = find
-			return v
-		}
+	list := p.cache.list
+	if i, ok := widget.Seek(len(list), at, by, func(i int) bool { return holds(p.cache.change(f, list[i]), v.find) }); ok {
+		return v.to(p, i)
 	}
 	return v
 }

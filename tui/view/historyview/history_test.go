@@ -12,7 +12,6 @@ import (
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/tui/intent"
 	"example.com/kubeviz/tui/target"
-	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/view/viewtest"
 	"example.com/kubeviz/tui/words"
 )
@@ -47,11 +46,9 @@ func life() []event.Record {
 	return recs
 }
 
-func draw(v view.View, f view.Frame) string { return strings.Join(viewtest.Draw(v, f), "\n") }
-
 func TestTheLifeOfAPodReadsFromTheNewestDown(t *testing.T) {
 	f := viewtest.Frame(life(), 110, 30)
-	screen := draw(New(intent.Open{Target: web}, f), f)
+	screen := viewtest.Text(New(intent.Open{Target: web}, f), f)
 	at := 0
 	for _, want := range []string{"6 revisions", "deleted", "deletion asked for, 30 s of grace", "+metadata.labels.tier=", "Pending → Running, ready 0/1 → 1/1", "bound to w1", "created"} {
 		i := strings.Index(screen[at:], want)
@@ -60,11 +57,7 @@ func TestTheLifeOfAPodReadsFromTheNewestDown(t *testing.T) {
 		}
 		at += i + len(want)
 	}
-	for _, who := range []string{"you", "scheduler", "kubelet/w1"} {
-		if !strings.Contains(screen, who) {
-			t.Errorf("%s is not named", who)
-		}
-	}
+	viewtest.Says(t, screen, "you", "scheduler", "kubelet/w1")
 	if strings.Contains(screen, "\x1b") {
 		t.Error("hostile text reaches the screen")
 	}
@@ -73,15 +66,9 @@ func TestTheLifeOfAPodReadsFromTheNewestDown(t *testing.T) {
 func TestTheFieldsOfARevisionAreShownAgainstTheOneBefore(t *testing.T) {
 	f := viewtest.Frame(life(), 110, 30)
 	v, _ := viewtest.Do(New(intent.Open{Target: web}, f), f, intent.Move{DY: 1}, intent.Move{DY: 1}, intent.Move{DY: 1}, intent.Move{DY: 1})
-	screen := draw(v, f)
-	for _, want := range []string{"revision 103 against 101, 2.0s before it", "+ nodeName  w1", "raft entry 7 of term 2", "5 / 6"} {
-		if !strings.Contains(screen, want) {
-			t.Errorf("%q is not on:\n%s", want, screen)
-		}
-	}
-	if strings.Contains(screen, "resourceVersion") {
-		t.Error("book-keeping is shown")
-	}
+	screen := viewtest.Text(v, f)
+	viewtest.Says(t, screen, "revision 103 against 101, 2.0s before it", "+ nodeName  w1", "raft entry 7 of term 2", "5 / 6")
+	viewtest.Hides(t, screen, "resourceVersion")
 }
 
 func TestKeysOfTheHistory(t *testing.T) {
@@ -92,10 +79,10 @@ func TestKeysOfTheHistory(t *testing.T) {
 		t.Errorf("enter: %v", left)
 	}
 	if _, left = viewtest.Do(v, f, intent.Option{Name: "to-revision"}); len(left) != 1 || left[0] != (intent.ToSeq{Seq: 2}) {
-		t.Errorf("z: %v", left)
+		t.Errorf("to the revision: %v", left)
 	}
 	if _, left = viewtest.Do(v, f, intent.Chain{}); len(left) != 1 || left[0] != (intent.Chain{Seq: 2}) {
-		t.Errorf("c: %v", left)
+		t.Errorf("chain: %v", left)
 	}
 	if _, left = viewtest.Do(v, f, intent.Back{}, intent.Find{}); len(left) != 2 {
 		t.Errorf("what is not for the page does not come back: %v", left)
@@ -104,11 +91,11 @@ func TestKeysOfTheHistory(t *testing.T) {
 	if got := w.(View).seq; got != 4 {
 		t.Errorf("the search finds record %d", got)
 	}
-	if s := draw(w, f); strings.Contains(s, "not in this one") {
+	if s := viewtest.Text(w, f); strings.Contains(s, "not in this one") {
 		t.Errorf("what is found is denied:\n%s", s)
 	}
 	w, _ = viewtest.Do(v, f, intent.Text{Value: "replicas=("})
-	if s := draw(w, f); !strings.Contains(s, "not in this one") {
+	if s := viewtest.Text(w, f); !strings.Contains(s, "not in this one") {
 		t.Errorf("a search that finds nothing does not say so:\n%s", s)
 	}
 	w, _ = viewtest.Do(v, f, intent.Point{X: 5, Y: 2})
@@ -116,18 +103,18 @@ func TestKeysOfTheHistory(t *testing.T) {
 		t.Errorf("a click chooses record %d", got)
 	}
 	early := viewtest.Frame(recs[:6], 110, 30) // the choice stays when one looks at the past, or goes to what was in force
-	if s := draw(v, early); !strings.Contains(s, "3 / 3") {
+	if s := viewtest.Text(v, early); !strings.Contains(s, "3 / 3") {
 		t.Errorf("the first revision is not chosen any more:\n%s", s)
 	}
 }
 
 func TestAnEmptyHistorySaysSo(t *testing.T) {
 	f := viewtest.Frame(life(), 80, 20)
-	if s := draw(New(intent.Open{Target: target.Target{Kind: target.Pod, Name: "x"}}, f), f); !strings.Contains(s, "no revision of this object") {
+	if s := viewtest.Text(New(intent.Open{Target: target.Target{Kind: target.Pod, Name: "x"}}, f), f); !strings.Contains(s, "no revision of this object") {
 		t.Error(s)
 	}
 	f = viewtest.Frame(nil, 80, 20)
-	draw(New(intent.Open{Target: web}, f), f)
+	viewtest.Text(New(intent.Open{Target: web}, f), f)
 }
 
 func TestEverySizeCanBeDrawn(t *testing.T) {

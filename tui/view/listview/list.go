@@ -224,7 +224,7 @@ func (l List) Draw(c grid.Canvas) {
 		}
 		choices[i].Line.Draw(in, 2, y, iw-3)
 		if i == l.at {
-			in.Sub(layout.Rect{X: 1, Y: y, W: iw - 1, H: 1}).Restyle(func(s grid.Style) grid.Style { return s | grid.Reverse })
+			in.Reverse(1, y, iw-1)
 		}
 	}
 	end := r.W - 2

@@ -12,14 +12,8 @@ import (
 func cellSign(f view.Frame, members []int) (rune, grid.Style) {
 	var worst *scene.WorkerInfo
 	rank := 0
-	var cpu, all, mem, memAll int64
-	cordoned := 0
 	for _, i := range members {
 		w := &f.Scene.Workers[i]
-		cpu, all, mem, memAll = cpu+w.CPU, all+w.CPUAll, mem+w.Mem, memAll+w.MemAll
-		if w.Cordoned {
-			cordoned++
-		}
 		if r := trouble(w); r > rank {
 			worst, rank = w, r
 		}
@@ -27,13 +21,14 @@ func cellSign(f view.Frame, members []int) (rune, grid.Style) {
 	if worst != nil {
 		return troubleSign(worst)
 	}
-	if cordoned == len(members) {
+	s := sumOf(f, members)
+	if s.cordoned == len(members) {
 		return grid.Cordoned, theme.Waiting
 	}
-	if all == 0 || memAll == 0 {
+	if s.cpuAll == 0 || s.memAll == 0 {
 		return grid.Spark[0], theme.Dim
 	}
-	load := max(float64(cpu)/float64(all), float64(mem)/float64(memAll))
+	load := max(float64(s.cpu)/float64(s.cpuAll), float64(s.mem)/float64(s.memAll))
 	style := theme.Dim
 	if load > 0.9 {
 		style = theme.Waiting
@@ -78,14 +73,8 @@ func troubleSign(w *scene.WorkerInfo) (rune, grid.Style) {
 
 // drawBlock draws the picture of a part of the workers, with its name and what is wrong in it.
 func (v View) drawBlock(f view.Frame, l *floor, b *block, c grid.Canvas) {
-	wrong, cpu, all := 0, int64(0), int64(0)
-	for _, i := range b.members {
-		w := &f.Scene.Workers[i]
-		cpu, all = cpu+w.CPU, all+w.CPUAll
-		if w.Wrong {
-			wrong++
-		}
-	}
+	s := sumOf(f, b.members)
+	wrong := s.wrong
 	chosen := v.inside == "" && v.selected == zoneTarget(f, b.zoom)
 	name, mark := theme.Text, " "
 	if wrong > 0 {
@@ -99,13 +88,12 @@ func (v View) drawBlock(f view.Frame, l *floor, b *block, c grid.Canvas) {
 		label = f.Words.Say("map.zone-all")
 	}
 	share := 0
-	if all > 0 {
-		share = int(cpu * 100 / all)
+	if s.cpuAll > 0 {
+		share = int(s.cpu * 100 / s.cpuAll)
 	}
 	box := c.Sub(b.rect)
 	bad := widget.S(f.Words.Say("map.zone-wrong", "n", wrong), theme.Failing)
-	switch {
-	case b.titled:
+	if b.titled {
 		title := widget.Line{{Text: mark, Style: theme.Accent}, {Text: label, Style: name}, {Text: " " + f.Words.Say("map.zone-figures", "n", len(b.members), "cpu", share), Style: theme.Dim}}
 		if wrong > 0 {
 			title = append(title, widget.S(" ", 0), bad)
@@ -120,7 +108,7 @@ func (v View) drawBlock(f view.Frame, l *floor, b *block, c grid.Canvas) {
 			title, x = append(title, widget.S(" ", 0)), 1
 		}
 		title.Draw(box, x, 0, b.rect.W-x-1)
-	default:
+	} else {
 		box.Put(0, 0, mark, theme.Accent)
 		box.Put(1, 0, grid.CutMiddle(label, blockName-2), name)
 		tail := widget.S(f.Words.Say("map.zone-tail", "ready", len(b.members)-wrong, "n", len(b.members)), theme.Dim)
@@ -167,4 +155,25 @@ func (v View) drawLegend(f view.Frame, l *floor, c grid.Canvas) {
 		line = append(line, more...)
 	}
 	line.Draw(c, 0, 0, w)
+}
+
+// sums of some workers.
+type sums struct {
+	pods, wrong, cordoned    int
+	cpu, cpuAll, mem, memAll int64
+}
+
+func sumOf(f view.Frame, members []int) sums {
+	var s sums
+	for _, i := range members {
+		w := &f.Scene.Workers[i]
+		s.pods, s.cpu, s.cpuAll, s.mem, s.memAll = s.pods+w.Pods, s.cpu+w.CPU, s.cpuAll+w.CPUAll, s.mem+w.Mem, s.memAll+w.MemAll
+		if w.Wrong {
+			s.wrong++
+		}
+		if w.Cordoned {
+			s.cordoned++
+		}
+	}
+	return s
 }

@@ -95,18 +95,10 @@ func (v View) zoneDetails(f view.Frame, t scene.Target) []widget.Line {
 			continue
 		}
 		members := z.members(f.Scene)
-		var pods, wrong int
-		var cpu, cpuAll, mem, memAll int64
-		for _, at := range members {
-			w := &f.Scene.Workers[at]
-			pods, cpu, cpuAll, mem, memAll = pods+w.Pods, cpu+w.CPU, cpuAll+w.CPUAll, mem+w.Mem, memAll+w.MemAll
-			if w.Wrong {
-				wrong++
-			}
-		}
-		out := []widget.Line{text(f.Words.Say("about.zone", "n", len(members), "pods", pods, "cpu", cores(cpu), "of", cores(cpuAll), "mem", gib(mem), "memall", gib(memAll)), theme.Text)}
-		if wrong > 0 {
-			out = append(out, text(f.Words.Say("about.zone-wrong", "n", wrong), theme.Failing))
+		s := sumOf(f, members)
+		out := []widget.Line{text(f.Words.Say("about.zone", "n", len(members), "pods", s.pods, "cpu", cores(s.cpu), "of", cores(s.cpuAll), "mem", gib(s.mem), "memall", gib(s.memAll)), theme.Text)}
+		if s.wrong > 0 {
+			out = append(out, text(f.Words.Say("about.zone-wrong", "n", s.wrong), theme.Failing))
 		}
 		return append(out, text(f.Words.Say("about.zone-enter"), theme.Dim))
 	}
@@ -271,7 +263,7 @@ func podDetails(f view.Frame, t scene.Target) []widget.Line {
 	if e, ok := f.World.Evictions.Get(t.Namespace + "/" + t.Name); ok {
 		out = append(out, text(string(grid.RightTo)+" "+say("why.evict-in", "in", e.Due.Sub(f.Now), "n", 1), theme.Waiting))
 	}
-	prefix := t.Host + " " + string(p.Object.UID) + " "
+	prefix := t.Host + " " + p.RunsAs() + " "
 	for _, c := range p.Object.Spec.Containers {
 		r, ok := f.World.Running.Get(prefix + c.Name)
 		state := say("about.no-container")

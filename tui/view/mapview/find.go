@@ -1,6 +1,7 @@
 package mapview
 
 import (
+	"slices"
 	"strings"
 
 	"example.com/kubeviz/engine/world"
@@ -130,12 +131,11 @@ func (v View) show(f view.Frame, t scene.Target) View {
 	if w == nil {
 		return v
 	}
-	at := f.Scene.Everyone()
-	for i := range at {
+	for i := range f.Scene.Workers {
 		if f.Scene.Workers[i].Name != host {
 			continue
 		}
-		if !holds(v.zoom.members(f.Scene), i) {
+		if !slices.Contains(v.zoom.members(f.Scene), i) {
 			v.zoom, v.top = zoom{}, 0
 		}
 		for range 3 { // into the zones it lies in, until it has a cell of its own
@@ -144,7 +144,7 @@ func (v View) show(f view.Frame, t scene.Target) View {
 				break
 			}
 			for b := range p.floor.blocks {
-				if holds(p.floor.blocks[b].members, i) {
+				if slices.Contains(p.floor.blocks[b].members, i) {
 					v.zoom = p.floor.blocks[b].zoom
 				}
 			}
@@ -158,15 +158,6 @@ func (v View) show(f view.Frame, t scene.Target) View {
 		}
 	}
 	return v
-}
-
-func holds(list []int, i int) bool {
-	for _, x := range list {
-		if x == i {
-			return true
-		}
-	}
-	return false
 }
 
 // nextTrouble goes to the next machine, member or pod that is in trouble.

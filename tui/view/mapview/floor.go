@@ -124,13 +124,7 @@ func (l *floor) layRows(f view.Frame, v View, members []int, area layout.Rect) {
 	l.before = min(max(v.top, 0), max(len(members)-fit, 0))
 	shown := members[l.before:min(l.before+fit, len(members))]
 	l.after = len(members) - l.before - len(shown)
-	for _, list := range [][]int{members[:l.before], members[l.before+len(shown):]} {
-		for _, i := range list {
-			if f.Scene.Workers[i].Wrong {
-				l.wrong++
-			}
-		}
-	}
+	l.wrong = sumOf(f, members[:l.before]).wrong + sumOf(f, members[l.before+len(shown):]).wrong
 	l.columns(f, shown, area, cols, max((len(shown)+cols-1)/max(cols, 1), 1))
 }
 
@@ -193,15 +187,9 @@ func (v View) drawHead(f view.Frame, c grid.Canvas) {
 		return
 	}
 	members := v.zoom.members(f.Scene)
-	wrong := 0
-	for _, i := range members {
-		if f.Scene.Workers[i].Wrong {
-			wrong++
-		}
-	}
 	x := c.Put(1, 0, string(grid.Before)+" "+v.zoom.name(f), theme.Accent)
 	x = c.Put(x+2, 0, f.Words.Say("map.zone-workers", "n", len(members)), theme.Dim)
-	if wrong > 0 {
+	if wrong := sumOf(f, members).wrong; wrong > 0 {
 		x = c.Put(x+2, 0, f.Words.Say("map.zone-wrong", "n", wrong), theme.Failing)
 	}
 	c.PutMax(x+2, 0, max(w-x-2, 0), f.Words.Say("map.zone-out"), theme.Dim)

@@ -239,7 +239,7 @@ func (v View) drawWay(f view.Frame, c grid.Canvas) {
 		x = backend(f, b.Healthy, b.PerSec, total, sanitize.Text(shortHost(b.Host))).Draw(c, x+1, 0, w-x-1) + 1
 	}
 	s := f.Scene
-	end := widget.Line{{Text: f.Words.Say("map.pods-short", "running", s.PodsRunning, "n", s.Pods), Style: calm(s.PodsRunning+s.PodsEnding == s.Pods)}}
+	end := widget.Line{{Text: f.Words.Say("map.pods-count", "running", s.PodsRunning, "n", s.Pods), Style: calm(s.PodsRunning+s.PodsEnding == s.Pods)}}
 	if s.Ghosts > 0 {
 		end = append(end, widget.S(" "+f.Words.Say("map.pods-truth", "n", s.PodsRunning-s.Ghosts), theme.Unknown))
 	}

@@ -4,7 +4,7 @@
 // What is well is thin and dim; what is not has a heavy frame and a sentence. Workers are cards where there is room for all of them, else rows, else cells of a
 // density picture by zone; those in trouble are always single and named, and what has no place is counted. Enter goes into a zone or a machine, Back comes out.
 //
-// Imports of ours: engine/event, engine/world, tui/*. Goroutines: the screen's one. Time: simulated; marks of messages move by wall time.
+// Imports of ours: engine/event, engine/fault, engine/kinds, engine/world, tui/*. Goroutines: the screen's one. Time: simulated; marks of messages move by wall time.
 package mapview
 
 import (

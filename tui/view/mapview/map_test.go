@@ -268,6 +268,16 @@ func TestAnybodyWhoAsksIsAClient(t *testing.T) {
 	has(t, drawn(View{}, f), "alice")
 }
 
+func TestTheMirrorOfAStaticPodShowsWhatRuns(t *testing.T) {
+	f := viewtest.Frame(fixture.Healthy(4).Records, 120, 34)
+	mirror := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "etcd-master-1", UID: "u-mirror", Annotations: map[string]string{corev1.MirrorPodAnnotationKey: "u-manifest"}},
+		Spec: corev1.PodSpec{NodeName: "master-1", Containers: []corev1.Container{{Name: "etcd", Image: "etcd:3"}}}}
+	f = apply(f, event.ObjectChanged{Type: event.Added, Revision: 9000, Object: mirror},
+		event.ContainerChanged{Node: "master-1", Pod: kinds.ObjectRef{Namespace: "kube-system", Name: "etcd-master-1", UID: "u-manifest"}, Container: "etcd", State: event.ContainerRunning})
+	out := drawn(View{selected: scene.Target{Kind: scene.Pod, Host: "master-1", Namespace: "kube-system", Name: "etcd-master-1"}}, f)
+	has(t, out, "etcd (etcd:3): running 0s")
+}
+
 func TestHostileTextIsNeutralised(t *testing.T) {
 	const bad = "\x1b[2Jx\u202e"
 	f := viewtest.Frame(fixture.Healthy(4).Records, 200, 54)

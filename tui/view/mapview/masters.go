@@ -141,17 +141,17 @@ func (v View) drawMaster(f view.Frame, m *scene.MasterInfo, c grid.Canvas) {
 		mark := " " + string(grid.CutMark) + " "
 		args := []any{"kind", string(fault.Fault.Kind), "by", scene.By(fault.By, f.Words), "since", now.Since(fault.At)}
 		ends = []widget.Line{
-			append(leads[:len(leads):len(leads)], widget.S(mark+say("map.fault-since", args...), theme.Fault)),
+			append(leads[:len(leads):len(leads)], widget.S(mark+say("map.fault", args...), theme.Fault)),
 			append(leads[:len(leads):len(leads)], widget.S(mark+say("map.since", args...), theme.Fault)),
 		}
 	}
 	in := v.card(c, m.Name, wrong, fitting(cw-cardTitle, m.Name, titleStyle(len(m.Faults) > 0), ends...), style)
 	w, h := in.Size()
-	var lines []widget.Line
 	if h < 2 { // one line for all: their signs
 		drawLines(in, []widget.Line{v.signs(f, m, w)}, w, h)
 		return
 	}
+	var lines []widget.Line
 	for _, name := range scene.ProcessNames(m.Host) {
 		lines = append(lines, v.processLine(f, m, name, w))
 	}
@@ -192,10 +192,9 @@ func (v View) processLine(f view.Frame, m *scene.MasterInfo, name string, width 
 	line := widget.Line{{Text: grid.Pad(label, pad), Style: style}, {Text: " "}}
 	switch {
 	case m.Boots(name):
-		return append(line, widget.S(string(grid.Starting)+" "+brief(width, f.Words.Say("map.boots", "since", f.Scene.Since(m.Since)), f.Words.Say("map.since", "since", f.Scene.Since(m.Since))), theme.Busy))
+		return append(line, widget.S(string(grid.Starting)+" "+brief(width, f.Words.Say("map.boots", "since", f.Scene.Since(m.Since)), since(f, m.Since)), theme.Busy))
 	case !pr.Up:
-		since := f.Words.Say("map.since", "since", f.Scene.Since(pr.Since))
-		return append(line, widget.S(string(grid.Failing)+" "+brief(width, f.Words.Say("map.process-down", "reason", pr.Reason, "since", f.Scene.Since(pr.Since)), since), theme.Failing))
+		return append(line, widget.S(string(grid.Failing)+" "+brief(width, f.Words.Say("map.process-down", "reason", pr.Reason, "since", f.Scene.Since(pr.Since)), since(f, pr.Since)), theme.Failing))
 	}
 	switch name {
 	case "apiserver":
@@ -214,7 +213,8 @@ func (v View) processLine(f view.Frame, m *scene.MasterInfo, name string, width 
 	default:
 		line = append(line, widget.S(string(grid.Running), theme.OK))
 	}
-	if text := restarts(f, pr.Restarts); pr.Restarts > 0 {
+	if pr.Restarts > 0 {
+		text := " " + f.Words.Say("map.restarts", "n", pr.Restarts)
 		if line.Width()+grid.Width(text) > width {
 			text = fmt.Sprintf(" %c%d", grid.Times, pr.Restarts)
 		}

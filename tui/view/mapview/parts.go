@@ -229,10 +229,3 @@ func stir(f view.Frame, m *scene.MasterInfo, name string) widget.Line {
 	}
 	return nil
 }
-
-func restarts(f view.Frame, n int) string {
-	if n == 0 {
-		return ""
-	}
-	return " " + f.Words.Say("map.restarts", "n", n)
-}

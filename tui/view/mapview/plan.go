@@ -39,10 +39,10 @@ type plan struct {
 
 // Widths of the boxes on the way to the API servers, borders included, and of the lanes between them.
 const (
-	usersW, usersRichW       = 19, 20
-	balancerW, balancerRichW = 19, 19
-	laneW, laneRichW         = 4, 4
-	boxedMasters             = 3 // with more masters the boxes become a line
+	usersW, usersRichW = 19, 20
+	balancerW          = 19
+	laneW              = 4
+	boxedMasters       = 3 // with more masters the boxes become a line
 )
 
 // makePlan places the parts of the map.
@@ -141,12 +141,12 @@ func (p *plan) control(f view.Frame, area *layout.Rect) {
 		p.tile(f, rows[1].Tiles(n, n, h, 1))
 		return
 	}
-	h, users, balancer, lane := 9, usersW, balancerW, laneW
+	h, users := 9, usersW
 	if p.class == rich {
-		h, users, balancer, lane = 10, usersRichW, balancerRichW, laneRichW
+		h, users = 10, usersRichW
 	}
 	rows := area.Rows(layout.Fixed(h), layout.Fixed(raft), layout.Fill(1))
-	top := rows[0].Cols(layout.Fixed(users), layout.Fixed(lane), layout.Fixed(balancer), layout.Fixed(lane), layout.Fill(1))
+	top := rows[0].Cols(layout.Fixed(users), layout.Fixed(laneW), layout.Fixed(balancerW), layout.Fixed(laneW), layout.Fill(1))
 	p.users, p.ask, p.balancer, p.serve, p.raft, *area = top[0], top[1], top[2], top[3], rows[1], rows[2]
 	p.tile(f, top[4].Tiles(n, n, h, 1))
 }

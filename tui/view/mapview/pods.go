@@ -247,7 +247,7 @@ func (v View) partLine(f view.Frame, w *scene.WorkerInfo, t scene.Target, width 
 	}
 	if t.Kind == scene.Process {
 		pr := w.Host.Processes[t.Process]
-		sign, style, word := grid.Running, theme.OK, f.Words.Say("map.since", "since", f.Scene.Since(pr.Since))
+		sign, style, word := grid.Running, theme.OK, since(f, pr.Since)
 		if !pr.Up {
 			sign, style, word = grid.Failing, theme.Failing, f.Words.Say("map.process-down", "reason", pr.Reason, "since", f.Scene.Since(pr.Since))
 		}
@@ -261,7 +261,7 @@ func (v View) partLine(f view.Frame, w *scene.WorkerInfo, t scene.Target, width 
 	nameW := min(max(width-40, 20), 46)
 	line := widget.Line{mark, {Text: string(r) + " ", Style: style}, {Text: grid.Pad(grid.CutMiddle(sanitize.Text(p.Object.Name), nameW), nameW), Style: v.chosen(t, theme.Text)},
 		{Text: fmt.Sprintf(" %d/%d ", p.Ready, p.Total), Style: theme.Dim}, {Text: grid.Pad(sanitize.Text(p.Status), 18), Style: style &^ grid.Bold},
-		{Text: fmt.Sprintf(" %s", f.Words.Say("map.since", "since", f.Scene.Since(p.Since))), Style: theme.Dim}}
+		{Text: " " + since(f, p.Since), Style: theme.Dim}}
 	if p.Restarts > 0 {
 		line = append(line, widget.S("  "+f.Words.Say("map.restarts", "n", p.Restarts), theme.Waiting))
 	}

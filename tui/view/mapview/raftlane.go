@@ -64,7 +64,7 @@ func links(f view.Frame, p *plan) []link {
 	}
 	x := p.raft.X + 1 + grid.Width(f.Words.Say("map.raft")) + 2
 	for i := range out {
-		n := grid.Width(linkLine(f, &out[i], p.raft.W).text())
+		n := linkLine(f, &out[i], p.raft.W).Width()
 		if i > 0 && speaker >= 0 {
 			out[i].lane = lane
 			x++ // a blank before the sign
@@ -75,39 +75,29 @@ func links(f view.Frame, p *plan) []link {
 		out[i].rect = layout.Rect{X: x, Y: p.raft.Y, W: n, H: 1}
 		x += n
 		if speaker >= 0 && i < len(out)-1 {
-			x += 1
+			x++
 		}
 	}
 	return out
 }
 
-type spans widget.Line
-
-func (s spans) text() string {
-	t := ""
-	for _, x := range s {
-		t += x.Text
-	}
-	return t
-}
-
 // linkLine is a member on the lane: its sign, its short name, and what is to be said of it.
-func linkLine(f view.Frame, l *link, width int) spans {
+func linkLine(f view.Frame, l *link, width int) widget.Line {
 	m := l.m
 	sign, style, word := grid.Running, theme.OK, ""
 	switch {
 	case !m.Up && m.Seq == 0, m.Member.Role == "down" && m.Member.Seq == 0: // it has not begun yet
 		sign, style = grid.Waiting, theme.Waiting
 	case !m.Up:
-		sign, style, word = grid.Failing, theme.Failing, f.Words.Say("map.since", "since", f.Scene.Since(m.Since))
+		sign, style, word = grid.Failing, theme.Failing, since(f, m.Since)
 	case m.Member.Role == "down":
-		sign, style, word = grid.Failing, theme.Failing, f.Words.Say("map.since", "since", f.Scene.Since(m.Member.Since))
+		sign, style, word = grid.Failing, theme.Failing, since(f, m.Member.Since)
 	case m.Leads:
 		sign, style = grid.Leader, theme.Leader
 	case len(m.CutFrom) > 0:
 		sign, style = grid.CutMark, theme.Fault
 		if fault, ok := m.Worst(); ok {
-			word = f.Words.Say("map.since", "since", f.Scene.Since(fault.At))
+			word = since(f, fault.At)
 		}
 	case m.Muted():
 		sign, style, word = grid.Starting, theme.Waiting, f.Words.Say("map.muted-short")
@@ -120,7 +110,7 @@ func linkLine(f view.Frame, l *link, width int) spans {
 		word = fmt.Sprintf("i%d", m.Member.LastIndex)
 	}
 	name := widget.S(sanitize.Text(shortHost(m.Name)), theme.Text)
-	out := spans{widget.S(string(sign), style), name}
+	out := widget.Line{widget.S(string(sign), style), name}
 	if word != "" {
 		s := theme.Dim
 		if style != theme.OK && style != theme.Leader {
@@ -160,7 +150,7 @@ func (v View) drawRaft(f view.Frame, p *plan, c grid.Canvas) {
 				line[k].Style = theme.Accent | grid.Reverse
 			}
 		}
-		x = widget.Line(line).Draw(c, at, 0, w-at)
+		x = line.Draw(c, at, 0, w-at)
 	}
 	q := quorumSpan(f, w)
 	if x+3+grid.Width(q.Text) > w {
@@ -194,12 +184,12 @@ func quorumSpan(f view.Frame, width int) widget.Span {
 		return widget.S(f.Words.Say("quorum.lost", "alive", q.Alive, "members", q.Members, "need", q.Need), theme.Failing)
 	case q.Leader == "":
 		return widget.S(f.Words.Say("quorum.electing", "alive", q.Alive, "members", q.Members), theme.Waiting)
-	case q.CanLose() == 0 && q.Members > 1 && width < 130:
+	case q.Lose == 0 && q.Members > 1 && width < 130:
 		return widget.S(f.Words.Say("quorum.well", "alive", q.Alive, "members", q.Members, "lose", 0), theme.Waiting)
-	case q.CanLose() == 0 && q.Members > 1:
+	case q.Lose == 0 && q.Members > 1:
 		return widget.S(f.Words.Say("quorum.edge", "alive", q.Alive, "members", q.Members), theme.Waiting)
 	}
-	return widget.S(f.Words.Say("quorum.well", "alive", q.Alive, "members", q.Members, "lose", q.CanLose()), theme.Dim)
+	return widget.S(f.Words.Say("quorum.well", "alive", q.Alive, "members", q.Members, "lose", q.Lose), theme.Dim)
 }
 
 // drawPending says why the pod that waits has no node, and how many wait.

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/sanitize"
@@ -21,7 +22,7 @@ const (
 	workPodMax = 300
 )
 
-// drawWork lists the workloads: how many pods each wants and has, and the pods by shape.
+// drawWork lists the Deployments: how many pods each wants and has, and the pods by shape.
 func (v View) drawWork(f view.Frame, c grid.Canvas) {
 	w, h := c.Size()
 	if w < 24 || h < 3 {
@@ -46,44 +47,31 @@ func (v View) drawWork(f view.Frame, c grid.Canvas) {
 	drawLines(in, lines, iw, ih)
 }
 
-// workload is a Deployment, a StatefulSet or a DaemonSet with what is asked of it.
+// workload is a Deployment with what is asked of it.
 type workload struct {
-	kind, namespace, name string
-	want, ready           int
-	note                  string
+	namespace, name string
+	want, ready     int
+	note            string
 }
 
-// workloads lists the first of them, with how many there are, as far as it was counted.
+// workloads lists the first Deployments, with how many there are, as far as it was counted.
 func workloads(w *world.World) (list []workload, total int) {
-	for _, kind := range []string{"deployments.apps ", "statefulsets.apps ", "daemonsets.apps "} {
-		w.Objects.Ascend(kind, func(key string, o *world.Object) bool {
-			if !strings.HasPrefix(key, kind) || total >= 10*workMax {
-				return false
+	prefix := kinds.Deployments.String() + " "
+	w.Objects.Ascend(prefix, func(key string, o *world.Object) bool {
+		if !strings.HasPrefix(key, prefix) || total >= 10*workMax {
+			return false
+		}
+		total++
+		if x, ok := o.Object.(*appsv1.Deployment); ok && len(list) < workMax {
+			r := world.RolloutOf(x)
+			d := workload{namespace: x.Namespace, name: x.Name, want: r.Desired, ready: r.Ready}
+			if r.Stuck || r.Paused {
+				d.note = r.Reason
 			}
-			total++
-			if len(list) >= workMax {
-				return true
-			}
-			switch x := o.Object.(type) {
-			case *appsv1.Deployment:
-				r := world.RolloutOf(x)
-				d := workload{"deployment", x.Namespace, x.Name, r.Desired, r.Ready, ""}
-				if r.Stuck || r.Paused {
-					d.note = r.Reason
-				}
-				list = append(list, d)
-			case *appsv1.StatefulSet:
-				n := 1
-				if x.Spec.Replicas != nil {
-					n = int(*x.Spec.Replicas)
-				}
-				list = append(list, workload{"statefulset", x.Namespace, x.Name, n, int(x.Status.ReadyReplicas), ""})
-			case *appsv1.DaemonSet:
-				list = append(list, workload{"daemonset", x.Namespace, x.Name, int(x.Status.DesiredNumberScheduled), int(x.Status.NumberReady), ""})
-			}
-			return true
-		})
-	}
+			list = append(list, d)
+		}
+		return true
+	})
 	return list, total
 }
 
@@ -94,7 +82,7 @@ func workLines(f view.Frame, d workload, width int) []widget.Line {
 		name = theme.Title
 	}
 	figure := fmt.Sprintf("%d/%d", d.ready, d.want)
-	head := widget.Line{{Text: grid.Pad(sanitize.Text(d.name), max(width-28, 8)), Style: name}, {Text: fmt.Sprintf(" %9s", figure), Style: style}, {Text: "  " + d.kind, Style: theme.Dim}}
+	head := widget.Line{{Text: grid.Pad(sanitize.Text(d.name), max(width-28, 8)), Style: name}, {Text: fmt.Sprintf(" %9s", figure), Style: style}, {Text: "  deployment", Style: theme.Dim}}
 	if d.note != "" {
 		head = append(head, widget.S(" "+sanitize.Text(d.note), theme.Waiting))
 	}

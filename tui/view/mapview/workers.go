@@ -139,12 +139,10 @@ func (v View) next1(f view.Frame, w *scene.WorkerInfo, width int) string {
 		return say("map.judged-now")
 	case w.Silent:
 		return say("map.judged-in", "in", w.JudgedIn)
-	case !w.EvictAt.IsZero() && f.Scene.ActiveControllers == "":
+	case f.Scene.ActiveControllers == "" && (!w.EvictAt.IsZero() || w.Node != nil && w.Node.Ready != "True"):
 		return say("map.nobody-evicts")
 	case !w.EvictAt.IsZero():
 		return firstThatFits(width, say("map.evict-in", "in", w.EvictAt.Sub(f.Now)), say("map.evict-short", "in", w.EvictAt.Sub(f.Now)))
-	case w.Node != nil && w.Node.Ready != "True" && f.Scene.ActiveControllers == "":
-		return say("map.nobody-judges")
 	}
 	return ""
 }

@@ -170,8 +170,6 @@ func (l *floor) layCells(f view.Frame, v View, members []int, area layout.Rect) 
 			l.columns(f, wrong, area, cols, n)
 			area = area.Rows(layout.Fixed(n), layout.Fill(1))[1]
 		}
-	} else {
-		l.wrong = 0
 	}
 	if area.H >= 3 {
 		rows := area.Rows(layout.Fill(1), layout.Fixed(1))

@@ -25,13 +25,14 @@ const (
 type catalog struct {
 	begun bool
 	seq   event.Seq // of the last record followed
-	// unwell holds the keys of objects that are not as they should be, by kind; looked is how far each kind was looked through ("": not yet; done: all).
+	// unwell holds the objects that are not as they should be, by kind.
 	unwell map[*kinds.Kind]*census
 	table  *table
 	buf    []event.Record
 	budget int // objects a frame
 }
 
+// census is what was found of a kind, and how far it was looked through.
 type census struct {
 	keys btree.Set[string]
 	next string // key to go on from
@@ -78,7 +79,7 @@ func (c *catalog) advance(f view.Frame, need *order) {
 	if c.table != nil {
 		left -= c.table.fill(f, left)
 	}
-	for _, k := range kinds.All() { // in the order of the list, the shown one first only if it is
+	for _, k := range kinds.All() {
 		if left <= 0 {
 			break
 		}

@@ -26,9 +26,7 @@ func (v View) Draw(f view.Frame, c grid.Canvas) {
 		v.drawStrip(f, c.Sub(s.lay.kinds), s)
 	} else {
 		v.drawList(f, c.Sub(s.lay.kinds), s)
-		for y := range h {
-			c.Put(s.lay.kinds.Right(), y, string(grid.Thin.V), theme.Frame)
-		}
+		c.VLine(s.lay.kinds.Right(), grid.Thin.V, theme.Frame)
 	}
 	v.drawTitle(f, c.Sub(s.lay.title), s)
 	v.drawHeader(f, c.Sub(s.lay.header), s)
@@ -56,7 +54,7 @@ func (v View) drawList(f view.Frame, c grid.Canvas, s screen) {
 	w, h := c.Size()
 	c.PutMax(1, 0, w-1, f.Words.Say("objects.kinds"), theme.Dim)
 	_, at := v.front()
-	top := max(min(at-(h-2)/2, len(shown)-(h-2)), 0)
+	top := widget.Window(at, len(shown), h-2)
 	for y := 0; y+2 < h && top+y < len(shown); y++ {
 		k := shown[top+y]
 		name, count, unwell := kindLabel(f, s, k)
@@ -71,7 +69,7 @@ func (v View) drawList(f view.Frame, c grid.Canvas, s screen) {
 		if top+y == at {
 			line.Put(0, 0, string(grid.Marker), theme.Accent)
 			if v.onKinds {
-				line.Restyle(func(s grid.Style) grid.Style { return s | grid.Reverse })
+				line.Reverse(0, 0, w)
 			} else {
 				line.PutMax(2, 0, w-9, name, theme.Accent)
 			}
@@ -136,8 +134,7 @@ func (v View) drawStrip(f view.Frame, c grid.Canvas, s screen) {
 func (v View) kindAt(f view.Frame, s screen, x, y int) (int, bool) {
 	_, at := v.front()
 	if !s.lay.strip {
-		h := s.lay.kinds.H
-		top := max(min(at-(h-2)/2, len(shown)-(h-2)), 0)
+		top := widget.Window(at, len(shown), s.lay.kinds.H-2)
 		return top + y - 2, y >= 2 && top+y-2 < len(shown)
 	}
 	from, xs, labels := v.strip(f, s, s.lay.kinds.W)
@@ -226,8 +223,7 @@ func (v View) drawRows(f view.Frame, c grid.Canvas, s screen) {
 		if s.top+y == s.at {
 			c.Put(0, y, string(grid.Marker), theme.Accent)
 			if !v.onKinds {
-				line := c.Sub(layout.Rect{X: 1, Y: y, W: w - 1, H: 1})
-				line.Restyle(func(s grid.Style) grid.Style { return s | grid.Reverse })
+				c.Reverse(1, y, w-1)
 			}
 		}
 	}
@@ -309,9 +305,7 @@ func (v View) drawFoot(f view.Frame, c grid.Canvas, s screen) {
 // drawPreview shows the chosen object beside the table.
 func (v View) drawPreview(f view.Frame, c grid.Canvas, s screen) {
 	r := s.lay.preview
-	for y := range r.H {
-		c.Put(r.X-1, y, string(grid.Thin.V), theme.Frame)
-	}
+	c.VLine(r.X-1, grid.Thin.V, theme.Frame)
 	o, ok := s.object(f.World, s.at)
 	if !ok {
 		return

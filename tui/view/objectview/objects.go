@@ -152,7 +152,7 @@ func (v View) screen(f view.Frame) screen {
 func (v View) order() *order {
 	k, _ := v.front()
 	t := v.state()
-	if t.column == "" && t.filter == "" && !(t.trouble && describe.Changing(k)) && !(t.reverse && t.column == "") {
+	if t.column == "" && t.filter == "" && !t.reverse && !(t.trouble && describe.Changing(k)) {
 		return nil
 	}
 	return &order{kind: k, namespace: v.namespace, column: t.column, reverse: t.reverse, filter: t.filter, trouble: t.trouble}

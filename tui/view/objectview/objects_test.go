@@ -218,23 +218,19 @@ func TestTheMouseSortsChoosesAndEnters(t *testing.T) {
 
 func TestTheScreenSaysWhatIsWrongAndWhatIsLeftOut(t *testing.T) {
 	f := viewtest.Frame(fixture.Trouble(6).Records, 120, 30)
-	all := strings.Join(viewtest.Draw(New(), f), "\n")
-	for _, want := range []string{"pods", "!2", "NAMESPACE", "RESTARTS", "○ default", "CrashLoopBackOff", "0/9 nodes are available", "1 / 9"} {
-		if !strings.Contains(all, want) {
-			t.Errorf("%q is not on the screen:\n%s", want, all)
-		}
-	}
+	all := viewtest.Text(New(), f)
+	viewtest.Says(t, all, "pods", "!2", "NAMESPACE", "RESTARTS", "○ default", "CrashLoopBackOff", "0/9 nodes are available", "1 / 9")
 	v, _ := do(New(), f, intent.Text{Value: "nothing-like-it"})
-	if all = strings.Join(viewtest.Draw(v, f), "\n"); !strings.Contains(all, "None of 9 matches") {
+	if all = viewtest.Text(v, f); !strings.Contains(all, "None of 9 matches") {
 		t.Errorf("an empty table does not explain itself:\n%s", all)
 	}
 	v, _ = do(New(), f, intent.Text{Value: "app in ("})
 	v, _ = do(v, f, intent.Text{Value: "-l ((("})
-	if all = strings.Join(viewtest.Draw(v, f), "\n"); !strings.Contains(all, "cannot be read") {
+	if all = viewtest.Text(v, f); !strings.Contains(all, "cannot be read") {
 		t.Errorf("a filter that cannot be read is not told:\n%s", all)
 	}
 	v, _ = do(New(), f, intent.Option{Name: "wide"}, intent.Next{By: 1})
-	if all = strings.Join(viewtest.Draw(v, f), "\n"); !strings.Contains(all, "CONTAINERS") {
+	if all = viewtest.Text(v, f); !strings.Contains(all, "CONTAINERS") {
 		t.Errorf("wide has no more columns:\n%s", all)
 	}
 }
@@ -336,7 +332,7 @@ func TestRestartsAreWholeOrWithoutTheirTime(t *testing.T) {
 	p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(start.Add(-286 * time.Second))}
 	tp.put(event.Added, p)
 	for w, want := range map[int]string{80: " 12 ", 120: "12 (4m4", 200: "12 (4m4"} {
-		all := strings.Join(viewtest.Draw(New(), viewtest.Frame(tp.records, w, 24)), "\n")
+		all := viewtest.Text(New(), viewtest.Frame(tp.records, w, 24))
 		if !strings.Contains(all, want) || strings.Contains(all, "(4m47s…") || strings.Contains(all, "12 (…") {
 			t.Errorf("at %d columns:\n%s", w, all)
 		}

@@ -55,13 +55,10 @@ func itemTarget(r *row, it event.QueueItem) target.Target {
 	return t
 }
 
-// itemID names an item in its queue, whatever its place.
-func itemID(it event.QueueItem) string { return it.Key }
-
 // itemAt is the place of the selected item in a list; where it left, that of the one that took its place.
 func (v View) itemAt(list []event.QueueItem) int {
 	for i := range list {
-		if itemID(list[i]) == v.item {
+		if list[i].Key == v.item {
 			return i
 		}
 	}

@@ -9,11 +9,10 @@ import (
 // line of the table: the head of a component, one queue, or how many are folded away.
 type line struct {
 	group *group
-	row   *row // nil: a head, or what is folded
-	fold  int  // queues that are folded away here
-	quiet int  // programs without anything to show
-	more  int  // containers that are held back besides
-	names []string
+	row   *row     // nil: a head, or what is folded
+	names []string // of queues that are folded away here
+	quiet int      // programs without anything to show
+	more  int      // containers that are held back besides
 }
 
 // lines of the table. Idle queues are folded while there is no room for them, unless they are asked for.
@@ -46,7 +45,7 @@ func (v View) listed(all []group, idlers bool) []line {
 			}
 		}
 		if len(names) > 0 {
-			out = append(out, line{group: g, fold: len(names), names: names})
+			out = append(out, line{group: g, names: names})
 		}
 		if g.more > 0 && v.find == "" {
 			out = append(out, line{group: g, more: g.more})

@@ -5,7 +5,6 @@ import (
 
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/tui/grid"
-	"example.com/kubeviz/tui/layout"
 	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/sentence"
 	"example.com/kubeviz/tui/theme"
@@ -112,7 +111,7 @@ func drawItem(f view.Frame, c grid.Canvas, y int, r *row, it *event.QueueItem, c
 	}
 	if chosen {
 		c.Put(0, y, string(grid.Marker), theme.Accent)
-		c.Sub(layout.Rect{X: 1, Y: y, W: w - 1, H: 1}).Restyle(func(s grid.Style) grid.Style { return s | grid.Reverse })
+		c.Reverse(1, y, w-1)
 	}
 }
 
@@ -261,7 +260,7 @@ func (v View) drawWaits(f view.Frame, s *sight, c grid.Canvas) {
 				box.Put(0, y, string(grid.Marker), theme.Accent)
 			}
 			if chosen {
-				box.Sub(layout.Rect{X: 1, Y: y, W: w - 1, H: 1}).Restyle(func(s grid.Style) grid.Style { return s | grid.Reverse })
+				box.Reverse(1, y, w-1)
 			}
 			y++
 		}

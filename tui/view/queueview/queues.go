@@ -32,7 +32,7 @@ const (
 type View struct {
 	pane pane
 	at   target.Target // the selected queue
-	item string        // the selected item, by itemID, and the place it had
+	item string        // the selected item, by its key, and the place it had
 	wait string        // the selected chain, by id, and the place it had
 
 	itemNo, waitNo int
@@ -149,7 +149,7 @@ func (v View) settle(s *sight) View {
 	}
 	if len(s.items) > 0 {
 		v.itemNo = v.itemAt(s.items)
-		v.item = itemID(s.items[v.itemNo])
+		v.item = s.items[v.itemNo].Key
 	}
 	if len(s.waits) > 0 {
 		v.waitNo = v.waitAt(s.waits)
@@ -165,7 +165,7 @@ func (v View) move(s *sight, by int) View {
 	case itemsPane:
 		if n := len(s.items); n > 0 {
 			v.itemNo = max(0, min(v.itemNo+by, n-1))
-			v.item = itemID(s.items[v.itemNo])
+			v.item = s.items[v.itemNo].Key
 		}
 	case waitsPane:
 		if n := len(s.waits); n > 0 {
@@ -243,13 +243,13 @@ func (v View) point(s *sight, i intent.Point, f view.Frame) (view.View, []intent
 			switch l := s.lines[n]; {
 			case l.row != nil:
 				v, hit = v.onto(l.row.t), true
-			case l.fold > 0:
+			case len(l.names) > 0:
 				v.all = true
 			}
 		}
 	case itemsPane:
 		if n := s.itemTop + i.Y - s.itemRows.Y; s.itemRows.Contains(i.X, i.Y) && n < len(s.items) {
-			v.itemNo, v.item, hit = n, itemID(s.items[n]), true
+			v.itemNo, v.item, hit = n, s.items[n].Key, true
 		}
 	case waitsPane:
 		if n, on := s.waitOn(i.Y); on {

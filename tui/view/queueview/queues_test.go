@@ -90,51 +90,28 @@ func trouble() *tape {
 	return t
 }
 
-func lines(t *testing.T, v view.View, f view.Frame) string {
-	t.Helper()
-	return strings.Join(viewtest.Draw(v, f), "\n")
-}
-
-func says(t *testing.T, text string, wants ...string) {
-	t.Helper()
-	for _, want := range wants {
-		if !strings.Contains(text, want) {
-			t.Errorf("not said: %q in\n%s", want, text)
-		}
-	}
-}
-
-func hides(t *testing.T, text string, not ...string) {
-	t.Helper()
-	for _, n := range not {
-		if strings.Contains(text, n) {
-			t.Errorf("said: %q in\n%s", n, text)
-		}
-	}
-}
-
 func TestACalmClusterFoldsWhatRestsAndSaysSo(t *testing.T) {
-	text := lines(t, View{}, calm().frame(100, 28))
-	says(t, text, "nothing is stuck: 0 waiting, 0 in work, 1 delayed", "scheduler  ★ master-3", "☆ master-1, master-2 standing by", "controller-manager  ★ master-2", "+9 idle: replicaset",
+	text := viewtest.Text(View{}, calm().frame(100, 28))
+	viewtest.Says(t, text, "nothing is stuck: 0 waiting, 0 in work, 1 delayed", "scheduler  ★ master-3", "☆ master-1, master-2 standing by", "controller-manager  ★ master-2", "+9 idle: replicaset",
 		"9m00s", "+7 kubelets hold back no container", "24 watches", "scheduler on master-1, master-2")
-	hides(t, text, "taint_eviction_timed  ", "✗")
+	viewtest.Hides(t, text, "taint_eviction_timed  ", "✗")
 }
 
 func TestIdleQueuesAreListedOnDemandAndWhereThereIsRoom(t *testing.T) {
 	f := calm().frame(100, 28)
 	v, left := viewtest.Do(View{}, f, intent.Option{Name: "idle"})
-	says(t, lines(t, v, f), "garbagecollector orphan")
-	hides(t, lines(t, v, f), "idle:")
+	viewtest.Says(t, viewtest.Text(v, f), "garbagecollector orphan")
+	viewtest.Hides(t, viewtest.Text(v, f), "idle:")
 	if len(left) > 0 {
 		t.Errorf("left over: %v", left)
 	}
-	says(t, lines(t, View{}, calm().frame(200, 60)), "garbagecollector orphan", "noexec_taint_node")
+	viewtest.Says(t, viewtest.Text(View{}, calm().frame(200, 60)), "garbagecollector orphan", "noexec_taint_node")
 }
 
 func TestTroubleComesFirstAndSaysWhyAndUntilWhen(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {200, 60}} {
-		text := lines(t, View{}, trouble().frame(size[0], size[1]))
-		says(t, text, "5 queues are stuck or retry", "○ unschedulable", "<4m39s", "○ replicaset", "1/4", "taint_eviction_timed", "4m37s", "+5 kubelets",
+		text := viewtest.Text(View{}, trouble().frame(size[0], size[1]))
+		viewtest.Says(t, text, "5 queues are stuck or retry", "○ unschedulable", "<4m39s", "○ replicaset", "1/4", "taint_eviction_timed", "4m37s", "+5 kubelets",
 			"pod default/again → scheduler/master-3", "in 3s: the attempt failed", "12 pods on tainted nodes → eviction", "pod default/big → scheduler/master-3")
 		if strings.Index(text, "○ replicaset") > strings.Index(text, "· taint_eviction_timed") {
 			t.Error("a queue that fails comes after one that does not")
@@ -215,26 +192,26 @@ func TestTheSelectionStaysWhereverItsQueueGoes(t *testing.T) {
 	if got := v.(view.Selector).Selection(f); got.Name != "evicted-1" {
 		t.Errorf("the item was lost: %+v", got)
 	}
-	says(t, lines(t, v, f), "▸ ◌ delayed   default/evicted-1", "▸ · taint_eviction_timed")
+	viewtest.Says(t, viewtest.Text(v, f), "▸ ◌ delayed   default/evicted-1", "▸ · taint_eviction_timed")
 }
 
 func TestFiltersKeepWhatIsAskedFor(t *testing.T) {
 	f := trouble().frame(120, 40)
 	v, _ := viewtest.Do(View{}, f, intent.Text{Value: "evict"})
-	text := lines(t, v, f)
-	says(t, text, "named like \"evict\"", "taint_eviction_timed")
-	hides(t, text, "garbagecollector", "○ replicaset")
+	text := viewtest.Text(v, f)
+	viewtest.Says(t, text, "named like \"evict\"", "taint_eviction_timed")
+	viewtest.Hides(t, text, "garbagecollector", "○ replicaset")
 	if v.(view.Finder).Finding() != "evict" {
 		t.Error("the root is not told what is searched for")
 	}
 	v, _ = viewtest.Do(v, f, intent.Text{Value: "default/web"}) // by the key of an item
-	says(t, lines(t, v, f), "○ replicaset")
+	viewtest.Says(t, viewtest.Text(v, f), "○ replicaset")
 	v, _ = viewtest.Do(v, f, intent.Match{By: 1}, intent.Match{By: -1}, intent.Text{Value: "nothing like it"})
-	says(t, lines(t, v, f), "No queue passes the filter")
+	viewtest.Says(t, viewtest.Text(v, f), "No queue passes the filter")
 	v, _ = viewtest.Do(v, f, intent.Back{}, intent.Trouble{})
-	text = lines(t, v, f)
-	says(t, text, "only what waits or fails", "○ unschedulable", "○ replicaset")
-	hides(t, text, "garbagecollector", "deployment  ", "· taint_eviction_timed", "kubelets hold")
+	text = viewtest.Text(v, f)
+	viewtest.Says(t, text, "only what waits or fails", "○ unschedulable", "○ replicaset")
+	viewtest.Hides(t, text, "garbagecollector", "deployment  ", "· taint_eviction_timed", "kubelets hold")
 	if _, left := viewtest.Do(v, f, intent.Match{By: 1}); len(left) != 1 {
 		t.Error("a match without a search is not for this view")
 	}
@@ -272,7 +249,7 @@ func TestTheMouseChoosesAndGoesIn(t *testing.T) {
 	small := calm().frame(100, 28)
 	rows = viewtest.Draw(View{}, small)
 	v, _ = viewtest.Do(View{}, small, intent.Point{X: 6, Y: row("idle:")})
-	says(t, lines(t, v, small), "garbagecollector orphan")
+	viewtest.Says(t, viewtest.Text(v, small), "garbagecollector orphan")
 }
 
 func TestALostLeaderIsWhatTheEyeMeets(t *testing.T) {
@@ -280,11 +257,11 @@ func TestALostLeaderIsWhatTheEyeMeets(t *testing.T) {
 	x.put("kubelet/master-3", event.ProcessStopped{Host: "master-3", Process: "scheduler", Reason: "killed"})
 	x.put("etcd", event.LeaseRenewed{Namespace: "kube-system", Lease: "kube-scheduler", Holder: "master-3_5c1e"})
 	x.wait(4 * time.Second)
-	text := lines(t, View{}, x.frame(120, 40))
-	says(t, strings.Split(text, "\n")[0], "all queues of the scheduler → scheduler → master-3's lease  in 11s")
-	says(t, text, "nobody leads: master-3 holds the lease for 11s more", "✗ master-3 down")
+	text := viewtest.Text(View{}, x.frame(120, 40))
+	viewtest.Says(t, strings.Split(text, "\n")[0], "all queues of the scheduler → scheduler → master-3's lease  in 11s")
+	viewtest.Says(t, text, "nobody leads: master-3 holds the lease for 11s more", "✗ master-3 down")
 	x.wait(20 * time.Second)
-	says(t, lines(t, View{}, x.frame(120, 40)), "whoever takes the lease next", "the lease has run out")
+	viewtest.Says(t, viewtest.Text(View{}, x.frame(120, 40)), "whoever takes the lease next", "the lease has run out")
 }
 
 func TestRequestsThatHangLeadToTheStore(t *testing.T) {
@@ -295,8 +272,8 @@ func TestRequestsThatHangLeadToTheStore(t *testing.T) {
 	x.put("apiserver/master-2", event.QueueChanged{Queue: "requests", InWork: 2, Items: []event.QueueItem{
 		{Key: "pods default/web", State: event.ItemInWork, Since: x.now().Add(-3 * time.Second), Why: "create by me, in stage store", By: "controller-manager/master-2"},
 		{Key: "leases.coordination.k8s.io kube-node-lease/worker-1", State: event.ItemInWork, Since: x.now().Add(-2 * time.Second), By: "kubelet/worker-1"}}})
-	text := lines(t, View{}, x.frame(120, 40))
-	says(t, text, "2 requests of controller-manager, kubelet → apiserver/master-2", "a leader of the store", "pods default/web", "leases kube-node-leas…rker-1")
+	text := viewtest.Text(View{}, x.frame(120, 40))
+	viewtest.Says(t, text, "2 requests of controller-manager, kubelet → apiserver/master-2", "a leader of the store", "pods default/web", "leases kube-node-leas…rker-1")
 	v, _ := viewtest.Do(View{}, x.frame(120, 40), intent.Enter{})
 	if got := v.(view.Selector).Selection(x.frame(120, 40)); got != (target.Target{Kind: target.Pod, Namespace: "default", Name: "web"}) {
 		t.Errorf("the request is about %+v", got)
@@ -304,7 +281,7 @@ func TestRequestsThatHangLeadToTheStore(t *testing.T) {
 }
 
 func TestNothingToldYetIsExplained(t *testing.T) {
-	says(t, lines(t, View{}, viewtest.Frame(nil, 80, 20)), "Nobody waits for anybody.", "nothing is stuck")
+	viewtest.Says(t, viewtest.Text(View{}, viewtest.Frame(nil, 80, 20)), "Nobody waits for anybody.", "nothing is stuck")
 }
 
 func TestTextsOfTheClusterCannotActOnTheTerminal(t *testing.T) {
@@ -315,8 +292,8 @@ func TestTextsOfTheClusterCannotActOnTheTerminal(t *testing.T) {
 	x.put("evil\x1b/master-1", event.QueueChanged{Queue: "x", InWork: 1})
 	f := x.frame(160, 50)
 	v, _ := viewtest.Do(View{}, f, intent.Text{Value: "bad"}, intent.Enter{})
-	text := lines(t, v, f)
-	says(t, text, "<U+001B>")
+	text := viewtest.Text(v, f)
+	viewtest.Says(t, text, "<U+001B>")
 	if strings.ContainsAny(text, "\x1b\x07\u202e") {
 		t.Errorf("%q", text)
 	}
@@ -360,7 +337,7 @@ func TestEverySizeIsSafeAndRussianIsComplete(t *testing.T) {
 				f.Words = c
 				for _, do := range [][]intent.Intent{nil, {intent.Enter{}}, {intent.Next{By: -1}, intent.Move{DY: 1}}, {intent.Option{Name: "idle"}, intent.Edge{To: 1}, intent.Point{X: 2, Y: 3, Twice: true}}} {
 					v, _ := viewtest.Do(View{}, f, do...)
-					if text := lines(t, v, f); strings.Contains(text, "{") {
+					if text := viewtest.Text(v, f); strings.Contains(text, "{") {
 						t.Fatalf("%v: a word is missing in\n%s", size, text)
 					}
 				}
@@ -368,7 +345,7 @@ func TestEverySizeIsSafeAndRussianIsComplete(t *testing.T) {
 		}
 	}
 	fb.W, fb.H, fb.Words = 120, 40, ru
-	says(t, lines(t, View{}, fb), "кто кого ждёт", "в резерве: master-2", "выселение")
+	viewtest.Says(t, viewtest.Text(View{}, fb), "кто кого ждёт", "в резерве: master-2", "выселение")
 }
 
 func TestEqualFramesDrawEqualCells(t *testing.T) {

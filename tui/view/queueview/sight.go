@@ -90,7 +90,7 @@ func (s *sight) place(v View, f view.Frame, area layout.Rect) {
 	if len(s.lines) > s.room { // the last row says how many are below
 		s.room = max(s.room-1, 0)
 	}
-	s.top = window(s.cursor, len(s.lines), s.room)
+	s.top = widget.Window(s.cursor, len(s.lines), s.room)
 
 	inside := layout.Rect{X: s.itemBox.X, Y: s.itemBox.Y + 1, W: s.itemBox.W, H: max(s.itemBox.H-1, 0)}
 	note := min(noteRows, max(0, inside.H-max(len(s.items), 1)))
@@ -100,19 +100,11 @@ func (s *sight) place(v View, f view.Frame, area layout.Rect) {
 	cut := inside.Rows(layout.Fixed(min(inside.H-note, max(len(s.items), 1)+1)), layout.Fill(1))
 	s.itemRows, s.note = cut[0], cut[1]
 	if len(s.items) > 0 {
-		s.itemTop = window(v.itemAt(s.items), len(s.items), s.itemRows.H)
+		s.itemTop = widget.Window(v.itemAt(s.items), len(s.items), s.itemRows.H)
 	}
 	if len(s.waits) > 0 {
 		s.waitTop = s.firstBlock(v.waitAt(s.waits))
 	}
-}
-
-// window is the first of n lines to draw in room rows so that one of them is seen, in the middle where it can be.
-func window(at, n, room int) int {
-	if room <= 0 || n <= room {
-		return 0
-	}
-	return max(0, min(at-room/2, n-room))
 }
 
 // firstBlock is the first chain to draw so that a certain one is seen as a whole.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
-	"example.com/kubeviz/tui/layout"
 	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/view"
@@ -96,8 +96,8 @@ func (v View) drawTable(f view.Frame, s *sight, c grid.Canvas) {
 		switch {
 		case l.row != nil:
 			v.drawRow(f, c, cols, y, l.row, s.top+y-headRows == s.cursor)
-		case l.fold > 0:
-			c.PutMax(4, y, w-4, "+"+f.Words.Say("queues.idle", "n", l.fold, "names", names(l.names)), theme.Dim)
+		case len(l.names) > 0:
+			c.PutMax(4, y, w-4, "+"+f.Words.Say("queues.idle", "n", len(l.names), "names", strings.Join(l.names, ", ")), theme.Dim)
 		case l.more > 0:
 			c.PutMax(4, y, w-4, "+"+f.Words.Say("queues.held-more", "n", l.more), theme.Waiting)
 		case l.quiet > 0:
@@ -109,17 +109,6 @@ func (v View) drawTable(f view.Frame, s *sight, c grid.Canvas) {
 	if len(s.lines) > s.room && h > headRows {
 		c.PutMax(4, h-1, w-4, f.Words.Say("queues.hidden", "above", s.top, "below", len(s.lines)-s.top-s.room), theme.Dim)
 	}
-}
-
-func names(list []string) string {
-	text := ""
-	for i, n := range list {
-		if i > 0 {
-			text += ", "
-		}
-		text += n
-	}
-	return text
 }
 
 func (v View) header(f view.Frame, c grid.Canvas, cols columns) {
@@ -256,7 +245,7 @@ func (v View) drawRow(f view.Frame, c grid.Canvas, cols columns, y int, r *row, 
 		if v.pane != queuesPane {
 			end = 1 + cols.name
 		}
-		c.Sub(layout.Rect{X: 1, Y: y, W: end - 1, H: 1}).Restyle(func(s grid.Style) grid.Style { return s | grid.Reverse })
+		c.Reverse(1, y, end-1)
 	}
 }
 
@@ -295,7 +284,7 @@ func due(f view.Frame, r *row) string {
 		return string(grid.Dot)
 	case r.overdue(f):
 		return "-" + words.Span(-left)
-	case len(r.states) > 0 && r.states[0] == "unschedulable": // that is when it is looked at again at the latest
+	case len(r.states) > 0 && r.states[0] == event.ItemUnschedulable: // that is when it is looked at again at the latest
 		return "<" + words.Span(left)
 	}
 	return words.Span(left)

@@ -2,6 +2,7 @@ package queueview
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/kubeviz/engine/event"
@@ -116,23 +117,13 @@ func storeWaits(f view.Frame) []wait {
 
 // clients names the components behind requests, without their machines.
 func clients(q *world.Queue) string {
-	text, n := "", 0
 	var seen []string
 	for i := range q.Items {
-		c := q.Items[i].By.Component()
-		if c == "" || slices.Contains(seen, c) {
-			continue
+		if c := q.Items[i].By.Component(); c != "" && !slices.Contains(seen, c) {
+			seen = append(seen, c)
 		}
-		seen = append(seen, c)
-		if n++; n > 3 {
-			return text + " …"
-		}
-		if text != "" {
-			text += ", "
-		}
-		text += c
 	}
-	return text
+	return join(seen)
 }
 
 // leaseWaits: a component that nobody leads holds up its work; standbys wait for the lease as they should.
@@ -175,18 +166,12 @@ func leaseWaits(f view.Frame, g *group) []wait {
 	return []wait{w}
 }
 
-func join(hosts []string) string {
-	text := ""
-	for i, h := range hosts {
-		if i == fewOf {
-			return text + " …"
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += h
+// join lists the first few names.
+func join(names []string) string {
+	if len(names) > fewOf {
+		return strings.Join(names[:fewOf], ", ") + " …"
 	}
-	return text
+	return strings.Join(names, ", ")
 }
 
 // rowWaits is what the items of a queue wait for.

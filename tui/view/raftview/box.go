@@ -42,7 +42,7 @@ func (p *figure) drawBox(m *member, c grid.Canvas) {
 	}
 	in := c.Box(border, style)
 	title := append(p.titleSpans(m), widget.S(" ", 0))
-	x := title.Draw(c, 2, 0, w-4)
+	title.Draw(c, 2, 0, w-4)
 	iw, ih := in.Size()
 	label := p.labelWidth()
 	room := iw - 1 - label
@@ -73,7 +73,6 @@ func (p *figure) drawBox(m *member, c grid.Canvas) {
 			append(append(widget.Line{widget.S(" ", 0)}, wire...), widget.S(" ", 0)).Draw(c, w-2-n, h-1, n)
 		}
 	}
-	_ = x
 }
 
 func (p *figure) labelWidth() int {

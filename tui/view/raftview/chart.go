@@ -2,6 +2,7 @@ package raftview
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"example.com/kubeviz/tui/grid"
@@ -41,8 +42,7 @@ func (p *figure) drawChart(c grid.Canvas) {
 		in.PutMax(1, 1, iw-2, p.say("raft.chart-empty"), theme.Dim)
 		return
 	}
-	start, from := p.start(list)
-	_ = from
+	start, _ := p.lossOf() // offsets count from it while an election is going on or has just been, else from the present
 	for y, m := range list {
 		row := y + 1
 		in.PutRight(clockW-1, row, p.offset(m, start), theme.Dim)
@@ -66,18 +66,8 @@ func (p *figure) charted(n int) []message {
 		}
 		out = append(out, m)
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out
-}
-
-// start is the instant that offsets count from: the loss of the leader while an election is going on or has just been, else the present.
-func (p *figure) start(list []message) (wall, sim time.Time) {
-	if s, ok := p.lossOf(); ok {
-		return s, time.Time{}
-	}
-	return time.Time{}, p.f.Now
 }
 
 // offset of a message: since the loss of the leader, or how long ago.

@@ -83,7 +83,7 @@ func (p *figure) headLine() widget.Line {
 // quorum is what the group can bear, and what another number of members would.
 func (p *figure) quorum() widget.Span {
 	q := p.f.Scene.Quorum
-	args := []any{"alive", q.Alive, "members", q.Members, "need", q.Need, "lose", max(q.CanLose(), 0), "more", q.Members + 2, "then", (q.Members + 1) / 2}
+	args := []any{"alive", q.Alive, "members", q.Members, "need", q.Need, "lose", max(q.Lose, 0), "more", q.Members + 2, "then", (q.Members + 1) / 2}
 	switch {
 	case q.Alive < q.Need:
 		return widget.S(p.say("raft.quorum-lost", args...), theme.Failing)
@@ -91,7 +91,7 @@ func (p *figure) quorum() widget.Span {
 		return widget.S(p.say("raft.quorum-one"), theme.Dim)
 	case q.Alive == q.Members && q.Members%2 == 0:
 		return widget.S(p.say("raft.quorum-even", append(args, "less", q.Members-1)...), theme.Waiting)
-	case q.CanLose() == 0:
+	case q.Lose == 0:
 		return widget.S(p.say("raft.quorum-edge", args...), theme.Waiting)
 	}
 	return widget.S(p.say("raft.quorum", args...), theme.Dim)
@@ -103,7 +103,7 @@ func (p *figure) quorumShort() string {
 	if q.Alive < q.Need {
 		return p.say("quorum.lost", "alive", q.Alive, "members", q.Members, "need", q.Need)
 	}
-	return p.say("raft.quorum-short", "alive", q.Alive, "members", q.Members, "lose", max(q.CanLose(), 0))
+	return p.say("raft.quorum-short", "alive", q.Alive, "members", q.Members, "lose", max(q.Lose, 0))
 }
 
 // drawNow writes what happens now and why.

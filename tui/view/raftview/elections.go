@@ -83,8 +83,7 @@ func (p *figure) lossOf() (time.Time, bool) {
 	var seq event.Seq
 	if at, lost := p.f.World.LeaderLost(); lost {
 		seq = at
-	} else if all := p.f.World.Elections; len(all) > 0 && all[len(all)-1].From != "" {
-		last := all[len(all)-1]
+	} else if last, ok := lastElection(p.f.World); ok && last.From != "" {
 		if r, ok := p.f.Record(last.Seq); !ok || p.clock.since(r.Wall, r.At) > recent {
 			return time.Time{}, false
 		}

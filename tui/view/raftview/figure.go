@@ -37,7 +37,8 @@ type member struct {
 }
 
 func (v View) figure(f view.Frame) *figure {
-	p := &figure{f: f, v: v, clock: clockOf(f), leader: f.World.RaftLeader()}
+	p := &figure{f: f, v: v, clock: clockOf(f)}
+	p.leader, _ = f.World.Leader()
 	for i := range f.Scene.Masters {
 		info := &f.Scene.Masters[i]
 		if info.Member == nil {
@@ -267,6 +268,19 @@ func object(r kinds.ObjectRef, full bool) string {
 	return k.Singular + "/" + r.Name
 }
 
+// writes names what an entry writes, with namespaces.
+func (p *figure) writes(e world.Entry) []string {
+	var all []string
+	for _, w := range e.Writes {
+		name := object(w.Object, true)
+		if w.Delete {
+			name = p.say("raft.delete", "what", name)
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
 // entryLine is an entry in full, for copying and searching.
 func (p *figure) entryLine(m *member, index uint64) string {
 	e, ok := p.f.World.EntryOf(m.Member, index)
@@ -274,15 +288,7 @@ func (p *figure) entryLine(m *member, index uint64) string {
 		return p.say("raft.entry-unknown", "index", index, "term", m.TermAt(index))
 	}
 	what := p.holds(e)
-	if len(e.Writes) > 0 {
-		var all []string
-		for _, w := range e.Writes {
-			name := object(w.Object, true)
-			if w.Delete {
-				name = p.say("raft.delete", "what", name)
-			}
-			all = append(all, name)
-		}
+	if all := p.writes(e); len(all) > 0 {
 		if e.More > 0 {
 			all = append(all, fmt.Sprintf("+%d", e.More))
 		}

@@ -11,7 +11,7 @@ import (
 type cell struct {
 	index, term uint64
 	text        string
-	x, w        int
+	x           int
 }
 
 // textMax bounds what one entry says in a row.
@@ -65,7 +65,7 @@ func (p *figure) logCells(m *member, width int) (cells []cell, more bool) {
 	for i := first; i <= end && i > 0; i++ {
 		n := widths[i-first]
 		if i <= m.LastIndex && (len(m.Runs) == 0 || i >= m.Runs[0].From) {
-			cells = append(cells, cell{index: i, term: m.TermAt(i), text: p.entryText(m, i, each), x: x, w: n})
+			cells = append(cells, cell{index: i, term: m.TermAt(i), text: p.entryText(m, i, each), x: x})
 		}
 		x += n + 2
 	}

@@ -67,7 +67,7 @@ func (p *figure) now() []said {
 	if leader != nil && leader.LastIndex > leader.CommitIndex && leader.CommitIndex > 0 {
 		tell(theme.Busy, "raft.now-waits", "range", indexes(leader.CommitIndex+1, leader.LastIndex), "holders", p.holders(leader.LastIndex, leader.LastTerm()), "members", q.Members, "need", q.Need)
 	}
-	if e, ok := p.lastElection(); ok && e.To == q.Leader {
+	if e, ok := lastElection(p.f.World); ok && e.To == q.Leader {
 		out = append(out, p.won(e))
 	}
 	if q.Members == 1 {
@@ -162,9 +162,9 @@ func (p *figure) apart() []said {
 	return out
 }
 
-// lastElection is the last one while it has just been; the first of a cluster has nobody before it.
-func (p *figure) lastElection() (world.Election, bool) {
-	all := p.f.World.Elections
+// lastElection of a cluster; false: there was none yet.
+func lastElection(w *world.World) (world.Election, bool) {
+	all := w.Elections
 	if len(all) == 0 {
 		return world.Election{}, false
 	}

@@ -1,7 +1,7 @@
 // Package raftview is the view of the store's raft group: each member with role, term, vote, timer, log and disk, what travels between them, what the group can
 // bear, its elections, and in sentences what happens now and why.
 //
-// Figure is what is seen of a Frame, in raft's words (members.go, wire.go, clock.go); the rest places it: boxes or rows for the members, the log as a table, messages as
+// A figure is what is seen of a Frame, in raft's words (figure.go, wire.go, clock.go); the rest places it: boxes or rows for the members, the log as a table, messages as
 // a chart with a line of life for each member, the list of elections.
 //
 // Imports of ours: engine/event, engine/kinds, engine/world, tui/*. Goroutines: the screen's one. Time: raft's timers and messages are in wall time, as the records have

@@ -24,8 +24,6 @@ func frame(t *tape, w, h int) view.Frame {
 	return f
 }
 
-func drawn(v view.View, f view.Frame) string { return strings.Join(viewtest.Draw(v, f), "\n") }
-
 func TestWhatIsSeen(t *testing.T) {
 	vote := orphaned(3)
 	vote.wait(600 * time.Millisecond)
@@ -71,7 +69,7 @@ func TestWhatIsSeen(t *testing.T) {
 		{"200x55 has everything at once", replaced(), 200, 55, []string{"the log, newest first", "messages, newest last", "2 elections", "◆ yes", "★ leads t3", "net"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := drawn(View{}, frame(c.tape, c.w, c.h))
+			got := viewtest.Text(View{}, frame(c.tape, c.w, c.h))
 			for _, want := range c.want {
 				if !strings.Contains(flat(got), want) {
 					t.Errorf("%q is not seen", want)
@@ -98,18 +96,14 @@ func TestOnlyLostHeartbeatsAreSeenUnlessTimeIsSlow(t *testing.T) {
 	g := group(3)
 	g.raft("master-1", event.RaftMessage{From: "master-1", To: "master-2", Kind: "heartbeat", Term: 2, Sent: g.wall()})
 	f := frame(g, 120, 35)
-	if got := drawn(View{}, f); strings.Contains(got, "→ m2 heartbeat") {
+	if got := viewtest.Text(View{}, f); strings.Contains(got, "→ m2 heartbeat") {
 		t.Error("a heartbeat is seen while time runs")
 	}
 	f.Slow = 100
-	got := drawn(View{}, f)
-	for _, want := range []string{"→ m2 heartbeat", "slow motion 1/100"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is not seen in slow motion\n%s", want, got)
-		}
-	}
+	got := viewtest.Text(View{}, f)
+	viewtest.Says(t, got, "→ m2 heartbeat", "slow motion 1/100")
 	g.raft("master-1", event.RaftMessage{From: "master-1", To: "master-3", Kind: "heartbeat", Term: 2, Lost: true, Sent: g.wall()})
-	if got := drawn(View{}, frame(g, 120, 35)); !strings.Contains(got, "→ m3 × heartbeat") {
+	if got := viewtest.Text(View{}, frame(g, 120, 35)); !strings.Contains(got, "→ m3 × heartbeat") {
 		t.Errorf("a lost heartbeat is not seen\n%s", got)
 	}
 }
@@ -120,7 +114,7 @@ func TestWhatAMemberHasCommittedItHolds(t *testing.T) {
 	for _, m := range g.members { // the followers have told how far they are, but not yet what they stored
 		g.raft(m, event.RaftProgress{Member: m, LastIndex: 13, CommitIndex: 13, Applied: 13})
 	}
-	got := drawn(View{}, frame(g, 120, 35))
+	got := viewtest.Text(View{}, frame(g, 120, 35))
 	if n := strings.Count(got, "13·t2 pod/late"); n != 3 {
 		t.Errorf("%d of 3 members show the entry", n)
 	}
@@ -139,7 +133,7 @@ func TestWithoutAMajorityNothingCanBeLost(t *testing.T) {
 	f.Slow = 10
 	for _, w := range []int{60, 80, 120} {
 		f.W = w
-		if got := drawn(View{}, f); strings.Contains(got, "can lose 0") || !strings.Contains(got, "needed") {
+		if got := viewtest.Text(View{}, f); strings.Contains(got, "can lose 0") || !strings.Contains(got, "needed") {
 			t.Errorf("%d\n%s", w, got)
 		}
 	}
@@ -151,7 +145,7 @@ func TestANewGroupIsNotSaidToHaveTheOldLeader(t *testing.T) {
 		g.raft(m, event.RaftRole{Member: m, Role: "follower", Term: 2, Leader: "master-3"})
 	}
 	g.raft("master-3", event.RaftRole{Member: "master-3", Role: "leader", Term: 2, Leader: "master-3"})
-	if got := drawn(View{}, frame(g, 120, 35)); !strings.Contains(got, "★ master-3 leads") || strings.Contains(got, "master-1 leads term 2") {
+	if got := viewtest.Text(View{}, frame(g, 120, 35)); !strings.Contains(got, "★ master-3 leads") || strings.Contains(got, "master-1 leads term 2") {
 		t.Error("\n" + got)
 	}
 }
@@ -162,7 +156,7 @@ func TestSlowMotionSaysWhereItIs(t *testing.T) {
 	o.raft("master-2", event.RaftMessage{From: "master-2", To: "master-3", Kind: "pre-vote", Term: 3, LastIndex: 12, LastTerm: 2, Sent: o.wall()})
 	f := frame(o, 120, 35)
 	f.Slow = 100
-	if got := drawn(View{}, f); !strings.Contains(got, "slow motion 1/100, +312 ms since the leader was lost") || !strings.Contains(got, "+312ms") {
+	if got := viewtest.Text(View{}, f); !strings.Contains(got, "slow motion 1/100, +312 ms since the leader was lost") || !strings.Contains(got, "+312ms") {
 		t.Error("\n" + got)
 	}
 }
@@ -198,7 +192,7 @@ func TestWhatIsCommittedIsNotSaidToBeOverwritten(t *testing.T) {
 	}
 	g.term++
 	g.elect("master-1", "master-2", "master-3")
-	got := drawn(View{}, frame(g, 120, 35))
+	got := viewtest.Text(View{}, frame(g, 120, 35))
 	if strings.Contains(got, "overwrite") || strings.Contains(got, "never acknowledged") {
 		t.Error("\n" + got)
 	}
@@ -326,7 +320,7 @@ func TestSearchFindsEntries(t *testing.T) {
 func TestTroubleFoldsWhatIsWell(t *testing.T) {
 	f := frame(replaced(), 120, 35)
 	v, _ := viewtest.Do(View{}, f, intent.Trouble{})
-	got := drawn(v, f)
+	got := viewtest.Text(v, f)
 	if strings.Contains(got, "master-3  follower") || !strings.Contains(got, "master-1  down") || !strings.Contains(got, "+2 healthy") {
 		t.Error("\n" + got)
 	}
@@ -342,17 +336,17 @@ func TestClips(t *testing.T) {
 
 func TestWithoutAGroupItSaysSo(t *testing.T) {
 	memory := viewtest.Frame([]event.Record{{Seq: 1, Event: event.ClusterStarted{Store: "memory", Masters: []string{"master-1"}}}}, 80, 20)
-	if got := drawn(View{}, memory); !strings.Contains(flat(got), "keeps its store in memory") {
+	if got := viewtest.Text(View{}, memory); !strings.Contains(flat(got), "keeps its store in memory") {
 		t.Error(got)
 	}
-	if got := drawn(View{}, viewtest.Frame(nil, 80, 20)); !strings.Contains(flat(got), "has not started yet") {
+	if got := viewtest.Text(View{}, viewtest.Frame(nil, 80, 20)); !strings.Contains(flat(got), "has not started yet") {
 		t.Error(got)
 	}
 }
 
 func TestJournalsThatDoNotTellOfLogsAreShownAsFarAsTheyGo(t *testing.T) {
 	for _, tp := range []*fixture.Tape{fixture.Healthy(4), fixture.Trouble(4)} {
-		got := drawn(View{}, viewtest.Frame(tp.Records, 120, 35))
+		got := viewtest.Text(View{}, viewtest.Frame(tp.Records, 120, 35))
 		if !strings.Contains(got, "leads") || !strings.Contains(got, "not recorded") {
 			t.Error("\n" + got)
 		}
@@ -388,7 +382,7 @@ func TestHostileTextIsNeutralised(t *testing.T) {
 	g.raft("master-2", event.RaftRole{Member: "master-2", Role: "follower", Term: 2, Leader: "\x1b]0;x\x07", Err: "disk\x1b[2J\nfailed"})
 	for _, size := range [][2]int{{80, 20}, {120, 35}, {200, 55}} {
 		f := frame(g, size[0], size[1])
-		out := drawn(View{member: "master-1", entry: 13}, f)
+		out := viewtest.Text(View{member: "master-1", entry: 13}, f)
 		for _, c := range (View{member: "master-1", entry: 13}).Clips(f) {
 			out += c.Text
 		}
@@ -405,12 +399,8 @@ func TestRussian(t *testing.T) {
 	}
 	f := frame(replaced(), 120, 35)
 	f.Words = ru
-	got := drawn(View{}, f)
-	for _, want := range []string{"лидер", "последователь", "не подтверждено: будет переписано", "выиграл срок 3", "зафиксировано и применено 14"} {
-		if !strings.Contains(flat(got), want) {
-			t.Errorf("%q is not seen\n%s", want, got)
-		}
-	}
+	got := viewtest.Text(View{}, f)
+	viewtest.Says(t, flat(got), "лидер", "последователь", "не подтверждено: будет переписано", "выиграл срок 3", "зафиксировано и применено 14")
 	if strings.Contains(got, "{") {
 		t.Error("a word is missing\n" + got)
 	}
@@ -418,7 +408,7 @@ func TestRussian(t *testing.T) {
 
 func TestEqualFramesDrawEqualCells(t *testing.T) {
 	f := frame(replaced(), 200, 55)
-	if a, b := drawn(View{}, f), drawn(View{}, f); a != b {
+	if a, b := viewtest.Text(View{}, f), viewtest.Text(View{}, f); a != b {
 		t.Error("two drawings of one frame differ")
 	}
 }

@@ -51,16 +51,12 @@ func (v View) slow(f view.Frame) (view.View, []intent.Intent) {
 }
 
 func (v View) replayed(f view.Frame) (world.Election, bool) {
-	all := f.World.Elections
-	for _, e := range all {
+	for _, e := range f.World.Elections {
 		if e.Seq == v.election {
 			return e, true
 		}
 	}
-	if len(all) == 0 {
-		return world.Election{}, false
-	}
-	return all[len(all)-1], true
+	return lastElection(f.World)
 }
 
 // around is a record a span before (less than 0) or after another, by the wall; where there are no wall times, by simulated time.

@@ -2,6 +2,7 @@ package raftview
 
 import (
 	"fmt"
+	"strings"
 
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
@@ -134,17 +135,7 @@ func (p *figure) holdsFull(e world.Entry) string {
 	if e.Kind != "" || len(e.Writes) == 0 {
 		return p.holds(e)
 	}
-	text := ""
-	for i, w := range e.Writes {
-		if i > 0 {
-			text += ", "
-		}
-		name := object(w.Object, true)
-		if w.Delete {
-			name = p.say("raft.delete", "what", name)
-		}
-		text += name
-	}
+	text := strings.Join(p.writes(e), ", ")
 	if e.More > 0 {
 		text += fmt.Sprintf(" +%d", e.More)
 	}

@@ -12,7 +12,6 @@ import (
 
 // message is something that happened between members, or in one (From equal To): a role, an entry that was stored, a piece of log that was given up.
 type message struct {
-	seq      event.Seq
 	wall     time.Time // when it left; zero: not recorded
 	sim      time.Time
 	took     time.Duration
@@ -65,7 +64,7 @@ func (p *figure) messages() []message {
 }
 
 func (p *figure) message(r event.Record) (message, bool) {
-	m := message{seq: r.Seq, wall: r.Wall, sim: r.At, style: theme.Text}
+	m := message{wall: r.Wall, sim: r.At, style: theme.Text}
 	switch e := r.Event.(type) {
 	case event.RaftMessage:
 		if p.member(e.From) == nil || p.member(e.To) == nil {

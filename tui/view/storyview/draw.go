@@ -71,7 +71,7 @@ func (v View) Draw(f view.Frame, c grid.Canvas) {
 	if r.len() == 0 {
 		v.empty(f, c.Sub(p.list))
 		if p.beside {
-			rule(c, p.list.W, h)
+			c.VLine(p.list.W, grid.Thin.V, theme.Frame)
 		}
 		return
 	}
@@ -79,7 +79,7 @@ func (v View) Draw(f view.Frame, c grid.Canvas) {
 	v.list(f, c.Sub(p.list), &r, at, &chosen)
 	switch {
 	case p.beside:
-		rule(c, p.list.W, h)
+		c.VLine(p.list.W, grid.Thin.V, theme.Frame)
 		v.pane(f, c.Sub(p.pane), &chosen)
 	case p.card:
 		if p.list.H > 0 {
@@ -88,12 +88,6 @@ func (v View) Draw(f view.Frame, c grid.Canvas) {
 		v.pane(f, c.Sub(p.pane), &chosen)
 	default:
 		v.foot(f, &chosen).Draw(c, 1, p.foot, w-2)
-	}
-}
-
-func rule(c grid.Canvas, x, h int) {
-	for y := range h {
-		c.Put(x, y, string(grid.Thin.V), theme.Frame)
 	}
 }
 

@@ -128,8 +128,6 @@ func names(t target.Target) []string {
 
 // next is the value after now in a cycle that began with the one of the selected line: the others in order, then all ("").
 func next(now, began string, there []string) string {
-	slices.Sort(there)
-	there = slices.Compact(there)
 	if len(there) == 0 {
 		return ""
 	}
@@ -150,7 +148,7 @@ func next(now, began string, there []string) string {
 	return then
 }
 
-// there lists the components and kinds of what is remembered.
+// there lists the components or kinds of what is remembered, in order.
 func there(f view.Frame, of func(*feed.Line) string) []string {
 	seen := map[string]bool{}
 	var out []string

@@ -68,16 +68,10 @@ func (v View) Selection(f view.Frame) target.Target {
 	if !ok {
 		return target.Target{}
 	}
-	t := l.Subject
-	switch t.Kind {
-	case target.Nothing:
+	if l.Subject.Kind == target.Nothing {
 		return target.Target{Kind: target.Record, Seq: l.Seq}
-	case target.Pod:
-		if p, ok := f.World.Pods.Get(t.Namespace + "/" + t.Name); ok {
-			t.Host = p.Object.Spec.NodeName
-		}
 	}
-	return t
+	return f.Placed(l.Subject)
 }
 
 // line under the cursor.

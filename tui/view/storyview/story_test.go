@@ -23,8 +23,6 @@ import (
 
 func trouble(w, h int) view.Frame { return viewtest.Frame(fixture.Trouble(4).Records, w, h) }
 
-func drawn(v view.View, f view.Frame) string { return strings.Join(viewtest.Draw(v, f), "\n") }
-
 // row is the drawn line that holds a text; "" where there is none.
 func row(v view.View, f view.Frame, text string) string {
 	for _, l := range viewtest.Draw(v, f) {
@@ -67,7 +65,7 @@ func TestItFollowsUntilTheCursorMovesAndThenStandsStill(t *testing.T) {
 	if !strings.Contains(is[0], "newer below") {
 		t.Errorf("it does not say how many are newer: %q", is[0])
 	}
-	if got := drawn(do(after, v, intent.Edge{To: 1}), after); !strings.Contains(got, "following") {
+	if got := viewtest.Text(do(after, v, intent.Edge{To: 1}), after); !strings.Contains(got, "following") {
 		t.Errorf("end does not follow again:\n%s", got)
 	}
 }
@@ -75,10 +73,10 @@ func TestItFollowsUntilTheCursorMovesAndThenStandsStill(t *testing.T) {
 func TestTheFollowKeyStopsAndGoesOn(t *testing.T) {
 	f := trouble(80, 20)
 	v := do(f, View{}, intent.Option{Name: "follow"})
-	if got := drawn(v, f); strings.Contains(got, "following") {
+	if got := viewtest.Text(v, f); strings.Contains(got, "following") {
 		t.Errorf("it still follows:\n%s", got)
 	}
-	if got := drawn(do(f, v, intent.Option{Name: "follow"}), f); !strings.Contains(got, "following") {
+	if got := viewtest.Text(do(f, v, intent.Option{Name: "follow"}), f); !strings.Contains(got, "following") {
 		t.Errorf("it does not follow:\n%s", got)
 	}
 }
@@ -97,7 +95,7 @@ func TestASearchKeepsOnlyWhatMatches(t *testing.T) {
 		"master-1 !by:you":    {"master-1 killed", "you"},
 		"mst1 kil":            {"master-1 killed", "worker-3"},
 	} {
-		got := drawn(do(f, View{}, intent.Text{Value: query, Done: true}), f)
+		got := viewtest.Text(do(f, View{}, intent.Text{Value: query, Done: true}), f)
 		got = strings.Join(strings.Split(got, "\n")[1:19], "\n") // without head and foot
 		if !strings.Contains(got, want.in) || strings.Contains(got, want.out) {
 			t.Errorf("%s: want %q and not %q:\n%s", query, want.in, want.out, got)
@@ -115,7 +113,7 @@ func TestAWrongQueryIsToldInlineAndEscShowsAllAgain(t *testing.T) {
 	if v.(view.Finder).Finding() != "since:noon master-1" {
 		t.Errorf("finding %q", v.(view.Finder).Finding())
 	}
-	if got := drawn(do(f, v, intent.Back{}), f); !strings.Contains(got, "following") || strings.Contains(got, "since:noon") {
+	if got := viewtest.Text(do(f, v, intent.Back{}), f); !strings.Contains(got, "following") || strings.Contains(got, "since:noon") {
 		t.Errorf("esc keeps the search:\n%s", got)
 	}
 }
@@ -123,10 +121,10 @@ func TestAWrongQueryIsToldInlineAndEscShowsAllAgain(t *testing.T) {
 func TestAQueryThatFindsNothingExplainsItself(t *testing.T) {
 	f := trouble(80, 20)
 	v := do(f, View{}, intent.Text{Value: "zzzz", Done: true})
-	if got := drawn(v, f); !strings.Contains(got, "nothing of the") {
+	if got := viewtest.Text(v, f); !strings.Contains(got, "nothing of the") {
 		t.Errorf("%s", got)
 	}
-	if got := drawn(do(f, View{}, intent.Find{}), f); !strings.Contains(got, "by:scheduler") {
+	if got := viewtest.Text(do(f, View{}, intent.Find{}), f); !strings.Contains(got, "by:scheduler") {
 		t.Errorf("an empty search does not say what can be typed:\n%s", got)
 	}
 }
@@ -134,11 +132,11 @@ func TestAQueryThatFindsNothingExplainsItself(t *testing.T) {
 func TestTroubleShowsOnlyWhatIsNotWellAndBack(t *testing.T) {
 	f := trouble(80, 24)
 	v := do(f, View{}, intent.Trouble{})
-	got := drawn(v, f)
+	got := viewtest.Text(v, f)
 	if !strings.Contains(got, "only what is not well") || !strings.Contains(got, "fits nowhere") || strings.Contains(got, "won term 4") {
 		t.Errorf("%s", got)
 	}
-	if got := drawn(do(f, v, intent.Trouble{}), f); !strings.Contains(got, "won term 4") {
+	if got := viewtest.Text(do(f, v, intent.Trouble{}), f); !strings.Contains(got, "won term 4") {
 		t.Errorf("the second press does not show all:\n%s", got)
 	}
 }
@@ -148,7 +146,7 @@ func TestTheComponentKeyBeginsWithTheSelectedOneAndEndsWithAll(t *testing.T) {
 	v := on(t, f, View{}, "worker-3 is Unknown")
 	v = do(f, v, intent.Option{Name: "component"}).(View)
 	if v.filter.component != "node-lifecycle" || row(v, f, "worker-3 is Unknown") == "" {
-		t.Fatalf("%q:\n%s", v.filter.component, drawn(v, f))
+		t.Fatalf("%q:\n%s", v.filter.component, viewtest.Text(v, f))
 	}
 	seen := map[string]bool{}
 	for range 50 {
@@ -170,18 +168,18 @@ func TestTheKindKeyKeepsOneKind(t *testing.T) {
 	f := trouble(80, 24)
 	v := do(f, on(t, f, View{}, "worker-3 is Unknown"), intent.Option{Name: "kind"}).(View)
 	if v.filter.kind != "Worker" || row(v, f, "worker-3 is Unknown") == "" || row(v, f, "fits nowhere") != "" {
-		t.Errorf("%q:\n%s", v.filter.kind, drawn(v, f))
+		t.Errorf("%q:\n%s", v.filter.kind, viewtest.Text(v, f))
 	}
 }
 
 func TestRepetitionsAreUnfoldedAndFolded(t *testing.T) {
 	f := trouble(80, 60)
 	if row(View{}, f, "bound 5 pods of nginx-6d4cf56db6") == "" {
-		t.Fatalf("%s", drawn(View{}, f))
+		t.Fatalf("%s", viewtest.Text(View{}, f))
 	}
 	v := on(t, f, View{}, "bound 5 pods")
 	v = do(f, v, intent.Option{Name: "fold"}).(View)
-	got := drawn(v, f)
+	got := viewtest.Text(v, f)
 	if strings.Contains(got, "bound 5 pods") || strings.Count(got, "bound nginx-6d4cf56db6-") != 5 {
 		t.Errorf("%s", got)
 	}
@@ -207,12 +205,12 @@ func TestHowManyTimesIsNeverCutOff(t *testing.T) {
 func TestEveryRecordIsShownAndSearched(t *testing.T) {
 	f := trouble(80, 20)
 	v := do(f, View{}, intent.Option{Name: "facts"})
-	got := drawn(v, f)
+	got := viewtest.Text(v, f)
 	if !strings.Contains(got, fmt.Sprintf("every record: %d", f.World.Seq)) || !strings.Contains(got, "has log") {
 		t.Errorf("%s", got)
 	}
 	found := do(f, v, intent.Text{Value: "lease by:etcd", Done: true})
-	if got := drawn(found, f); !strings.Contains(got, "renewed the lease") || strings.Contains(got, "has log") {
+	if got := viewtest.Text(found, f); !strings.Contains(got, "renewed the lease") || strings.Contains(got, "has log") {
 		t.Errorf("%s", got)
 	}
 	top := do(f, v, intent.Edge{To: -1})
@@ -228,13 +226,9 @@ func TestEnterOpensTheLineAndThenWhatItIsAbout(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("%v", left)
 	}
-	got := drawn(opened, f)
-	for _, want := range []string{"about      Worker worker-3", "node-lifecycle (controller-manager/master-2)", "led here"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q:\n%s", want, got)
-		}
-	}
-	page := drawn(do(f, opened, intent.Page{By: 1}, intent.Page{By: 1}), f)
+	got := viewtest.Text(opened, f)
+	viewtest.Says(t, got, "about      Worker worker-3", "node-lifecycle (controller-manager/master-2)", "led here")
+	page := viewtest.Text(do(f, opened, intent.Page{By: 1}, intent.Page{By: 1}), f)
 	if !strings.Contains(page, "NodeJudged") || !strings.Contains(page, "SilentFor") {
 		t.Errorf("pages do not reach the record:\n%s", page)
 	}
@@ -245,7 +239,7 @@ func TestEnterOpensTheLineAndThenWhatItIsAbout(t *testing.T) {
 	if o, ok := left[0].(intent.Open); !ok || o.Page != "detail" || o.Target != (target.Target{Kind: target.Worker, Host: "worker-3"}) {
 		t.Errorf("%+v", left[0])
 	}
-	if closed := do(f, opened, intent.Back{}); drawn(closed, f) != drawn(v, f) {
+	if closed := do(f, opened, intent.Back{}); viewtest.Text(closed, f) != viewtest.Text(v, f) {
 		t.Error("esc does not close it")
 	}
 }
@@ -253,12 +247,8 @@ func TestEnterOpensTheLineAndThenWhatItIsAbout(t *testing.T) {
 func TestAWideScreenShowsTheSelectedLineBeside(t *testing.T) {
 	f := trouble(120, 40)
 	v := on(t, f, View{}, "worker-3 is Unknown")
-	got := drawn(v, f)
-	for _, want := range []string{"Worker worker-3", "led here", "you: cut worker-3 all", "caused", "will be", "NodeJudged"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q:\n%s", want, got)
-		}
-	}
+	got := viewtest.Text(v, f)
+	viewtest.Says(t, got, "Worker worker-3", "led here", "you: cut worker-3 all", "caused", "will be", "NodeJudged")
 	_, left := viewtest.Do(v, f, intent.Enter{})
 	if len(left) != 1 || left[0].(intent.Open).Page != "detail" {
 		t.Errorf("%v", left)
@@ -355,7 +345,7 @@ func TestClicks(t *testing.T) {
 	if opened := do(f, v, intent.Point{X: 20, Y: 5, Twice: true}); !opened.(View).card {
 		t.Error("the second click does not open the line")
 	}
-	if w := do(f, v, intent.Wheel{By: -1, X: 20, Y: 5}); drawn(w, f) == drawn(v, f) {
+	if w := do(f, v, intent.Wheel{By: -1, X: 20, Y: 5}); viewtest.Text(w, f) == viewtest.Text(v, f) {
 		t.Error("the wheel moves nothing")
 	}
 }
@@ -392,14 +382,14 @@ func TestItLooksFurtherBackThanTheFeedRemembers(t *testing.T) {
 	}
 	f.Feed = late
 	v := do(f, View{}, intent.Text{Value: "wants"})
-	if got := drawn(v, f); strings.Contains(got, "default/nginx wants 5 pods") {
+	if got := viewtest.Text(v, f); strings.Contains(got, "default/nginx wants 5 pods") {
 		t.Fatalf("it is remembered:\n%s", got)
 	}
-	if got := drawn(do(f, v, intent.Text{Value: "create deployment nginx", Done: true}), f); strings.Contains(got, "nothing of the") {
+	if got := viewtest.Text(do(f, v, intent.Text{Value: "create deployment nginx", Done: true}), f); strings.Contains(got, "nothing of the") {
 		t.Errorf("enter gives up at once:\n%s", got)
 	}
 	v = do(f, v, intent.Match{By: -1})
-	if got := drawn(v, f); !strings.Contains(got, "default/nginx wants 5 pods") || !strings.Contains(got, "all records searched") {
+	if got := viewtest.Text(v, f); !strings.Contains(got, "default/nginx wants 5 pods") || !strings.Contains(got, "all records searched") {
 		t.Errorf("%s", got)
 	}
 	all := do(f, View{}, intent.Edge{To: -1}, intent.Move{DY: -1}, intent.Edge{To: -1})
@@ -422,7 +412,7 @@ func TestAFilterKeepsUpWithTheFeed(t *testing.T) {
 		}
 	}
 	fresh := do(f, View{}, intent.Text{Value: "nginx !gone", Done: true})
-	if got, want := drawn(v, f), drawn(fresh, f); got != want {
+	if got, want := viewtest.Text(v, f), viewtest.Text(fresh, f); got != want {
 		t.Errorf("kept up:\n%s\nat once:\n%s", got, want)
 	}
 	fd.Rewind()
@@ -430,7 +420,7 @@ func TestAFilterKeepsUpWithTheFeed(t *testing.T) {
 		fd.Read(r, f.World)
 	}
 	fresh = do(f, View{}, intent.Text{Value: "nginx !gone", Done: true})
-	if got, want := drawn(v, f), drawn(fresh, f); got != want {
+	if got, want := viewtest.Text(v, f), viewtest.Text(fresh, f); got != want {
 		t.Errorf("after going back:\n%s\nat once:\n%s", got, want)
 	}
 }
@@ -457,7 +447,7 @@ func TestEverySizeIsSafe(t *testing.T) {
 
 func TestAnEmptyStoryExplainsItself(t *testing.T) {
 	f := viewtest.Frame(nil, 80, 24)
-	if got := drawn(View{}, f); !strings.Contains(got, "nothing has happened yet") {
+	if got := viewtest.Text(View{}, f); !strings.Contains(got, "nothing has happened yet") {
 		t.Errorf("%s", got)
 	}
 	v := do(f, View{}, intent.Option{Name: "cause"}, intent.Option{Name: "goto"}, intent.Option{Name: "facts"}, intent.Option{Name: "component"}, intent.Enter{}, intent.Match{By: -1})
@@ -477,7 +467,7 @@ func TestHostileTextIsNeutral(t *testing.T) {
 	for _, w := range []int{80, 200} {
 		f := viewtest.Frame(records, w, 30)
 		for _, keys := range [][]intent.Intent{nil, {intent.Enter{}}, {intent.Move{DY: -1}, intent.Enter{}}, {intent.Option{Name: "facts"}}, {intent.Text{Value: hostile}}} {
-			if got := drawn(do(f, View{}, keys...), f); strings.ContainsAny(got, "\x1b\x07\u202e") {
+			if got := viewtest.Text(do(f, View{}, keys...), f); strings.ContainsAny(got, "\x1b\x07\u202e") {
 				t.Errorf("%d %v: %q", w, keys, got)
 			}
 		}
@@ -491,12 +481,8 @@ func TestInRussian(t *testing.T) {
 	for _, r := range fixture.Trouble(4).Records {
 		f.Feed.Read(r, f.World)
 	}
-	got := drawn(do(f, View{}, intent.Move{DY: -1}, intent.Trouble{}), f)
-	for _, want := range []string{"только то, что не в порядке", "к этому привело", "никуда не помещается"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q:\n%s", want, got)
-		}
-	}
+	got := viewtest.Text(do(f, View{}, intent.Move{DY: -1}, intent.Trouble{}), f)
+	viewtest.Says(t, got, "только то, что не в порядке", "к этому привело", "никуда не помещается")
 }
 
 func TestTheTailEndsWithTheNewest(t *testing.T) {

@@ -1,10 +1,11 @@
-// Package viewtest makes what a view needs to be drawn in a test: the Frame after some records, and the cells a view draws as text.
+// Package viewtest makes what a view needs to be drawn in a test: the Frame after some records, and the cells a view draws as text, with what is to be read there.
 //
 // Imports of ours: engine/event, engine/journal, engine/trace, engine/world, tui/*. Goroutines: the test's. Time: simulated; wall time stands at the epoch.
 package viewtest
 
 import (
 	"strings"
+	"testing"
 	"time"
 
 	"example.com/kubeviz/engine/event"
@@ -53,6 +54,29 @@ func Draw(v view.View, f view.Frame) []string {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return lines
+}
+
+// Text is what a view draws, as one text.
+func Text(v view.View, f view.Frame) string { return strings.Join(Draw(v, f), "\n") }
+
+// Says fails the test for each text that is not on a screen.
+func Says(t testing.TB, screen string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(screen, want) {
+			t.Errorf("%q is not on the screen:\n%s", want, screen)
+		}
+	}
+}
+
+// Hides fails the test for each text that is on a screen.
+func Hides(t testing.TB, screen string, not ...string) {
+	t.Helper()
+	for _, n := range not {
+		if strings.Contains(screen, n) {
+			t.Errorf("%q is on the screen:\n%s", n, screen)
+		}
+	}
 }
 
 // Do gives a view intents one after the other and returns it, with what it left to the root.

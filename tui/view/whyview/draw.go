@@ -280,9 +280,7 @@ func (v View) Draw(f view.Frame, c grid.Canvas) {
 		c.PutRight(w, h-1, text, theme.Dim)
 	}
 	if p.rightW > 0 {
-		for y := range h {
-			c.Put(p.rightX-2, y, "│", theme.Frame)
-		}
+		c.VLine(p.rightX-2, grid.Thin.V, theme.Frame)
 		right := c.Sub(layout.Rect{X: p.rightX, W: p.rightW, H: h})
 		draw(right, p.right, v.rightTop(f, p), p.rightW)
 	}

@@ -16,6 +16,7 @@ import (
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/why"
+	"example.com/kubeviz/tui/widget"
 	"example.com/kubeviz/tui/words"
 )
 
@@ -29,7 +30,7 @@ type View struct {
 	question string
 	// at is the row under the cursor, by what it stands for; empty: the first.
 	at string
-	// find narrows the rows to those with this text.
+	// find is what is searched for in the rows.
 	find string
 	// top row on the screen where not all fit.
 	top  int
@@ -223,13 +224,11 @@ func found(items []item, at int, text string) bool {
 }
 
 func (v View) match(f view.Frame, items []item, at, by int) View {
-	if v.find == "" || len(items) == 0 {
+	if v.find == "" {
 		return v
 	}
-	for n := 1; n <= len(items); n++ {
-		if i := ((at+n*by)%len(items) + len(items)) % len(items); found(items, i, v.find) {
-			return v.move(f, items, i)
-		}
+	if i, ok := widget.Seek(len(items), at+by, by, func(i int) bool { return found(items, i, v.find) }); ok {
+		return v.move(f, items, i)
 	}
 	return v
 }

@@ -21,25 +21,15 @@ func trouble(w, h int) view.Frame { return viewtest.Frame(fixture.Trouble(4).Rec
 
 func open(t target.Target, f view.Frame) view.View { return New(intent.Open{Page: ID, Target: t}, f) }
 
-func has(t *testing.T, lines []string, want ...string) {
-	t.Helper()
-	all := strings.Join(lines, "\n")
-	for _, w := range want {
-		if !strings.Contains(all, w) {
-			t.Errorf("not on the page: %q\n%s", w, all)
-		}
-	}
-}
-
 func TestAnAnswerIsOnOneSmallScreen(t *testing.T) {
 	f := trouble(80, 20)
-	has(t, viewtest.Draw(open(big, f), f), "○ Why is big Pending?", "too little cpu", "what would change it", "→ cpu request from 8 to", "▶ tried again", "it stands on these records", "big fits nowhere")
+	viewtest.Says(t, viewtest.Text(open(big, f), f), "○ Why is big Pending?", "too little cpu", "what would change it", "→ cpu request from 8 to", "▶ tried again", "it stands on these records", "big fits nowhere")
 }
 
 func TestAWideScreenHasTheRecordsBesideTheAnswer(t *testing.T) {
 	f := trouble(160, 40)
 	lines := viewtest.Draw(open(target.Target{Kind: target.Worker, Host: "worker-3"}, f), f)
-	has(t, lines, "Why is worker-3 Unknown?", "heal worker-3", "evicted in", "other questions")
+	viewtest.Says(t, strings.Join(lines, "\n"), "Why is worker-3 Unknown?", "heal worker-3", "evicted in", "other questions")
 	if !strings.Contains(lines[0], "Why is worker-3 Unknown?") || !strings.Contains(lines[0], "it stands on these records") {
 		t.Errorf("the two are not side by side: %q", lines[0])
 	}
@@ -48,10 +38,10 @@ func TestAWideScreenHasTheRecordsBesideTheAnswer(t *testing.T) {
 func TestTheTimeUntilTheNextThingRunsDown(t *testing.T) {
 	f := trouble(80, 30)
 	v := open(target.Target{Kind: target.Worker, Host: "worker-3"}, f)
-	has(t, viewtest.Draw(v, f), "evicted in 4m36s")
+	viewtest.Says(t, viewtest.Text(v, f), "evicted in 4m36s")
 	f.Now = f.Now.Add(10e9)
 	f.Scene.Now = f.Now
-	has(t, viewtest.Draw(v, f), "evicted in 4m26s")
+	viewtest.Says(t, viewtest.Text(v, f), "evicted in 4m26s")
 }
 
 func TestKeys(t *testing.T) {
@@ -67,14 +57,14 @@ func TestKeys(t *testing.T) {
 		{"enter on a change types its command", worker, []intent.Intent{intent.Enter{}}, "{Line:heal worker-3}", ""},
 		{"enter on a change without a command says so", big, []intent.Intent{intent.Enter{}}, "no single command", ""},
 		{"enter on a record opens its chain", worker, []intent.Intent{intent.Move{DY: 1}, intent.Enter{}}, "Page:chain", ""},
-		{"c on a record opens its chain", worker, []intent.Intent{intent.Move{DY: 1}, intent.Chain{}}, "{Seq:", ""},
-		{"w on a record asks about it", worker, []intent.Intent{intent.Move{DY: 1}, intent.Why{}}, "Page:why Target:{Kind:10", ""},
-		{"tab asks the next question", worker, []intent.Intent{intent.Next{By: 1}}, "", "?"},
-		{"tab there and back", worker, []intent.Intent{intent.Next{By: 1}, intent.Next{By: -1}}, "", "Why is worker-3 Unknown?"},
-		{"the last row, another question, entered", worker, []intent.Intent{intent.Edge{To: 1}, intent.Enter{}}, "", "other questions"},
-		{"o goes to the thing", worker, []intent.Intent{intent.Option{Name: "go"}}, "{Target:{Kind:3 Host:worker-3", ""},
+		{"chain on a record opens its chain", worker, []intent.Intent{intent.Move{DY: 1}, intent.Chain{}}, "{Seq:", ""},
+		{"why of a record asks about it", worker, []intent.Intent{intent.Move{DY: 1}, intent.Why{}}, "Page:why Target:{Kind:10", ""},
+		{"tab asks the next question", worker, []intent.Intent{intent.Next{By: 1}}, "", "○ Why is nothing evicted from worker-3 yet?"},
+		{"tab there and back", worker, []intent.Intent{intent.Next{By: 1}, intent.Next{By: -1}}, "", "✗ Why is worker-3 Unknown?"},
+		{"the last row, another question, entered", worker, []intent.Intent{intent.Edge{To: 1}, intent.Enter{}}, "", "○ Why is nothing evicted from worker-3 yet?"},
+		{"go goes to the thing", worker, []intent.Intent{intent.Option{Name: "go"}}, "{Target:{Kind:3 Host:worker-3", ""},
 		{"a search goes to the row", worker, []intent.Intent{intent.Text{Value: "vanish"}, intent.Enter{}}, "Page:chain", ""},
-		{"and on to the next match", worker, []intent.Intent{intent.Text{Value: "worker-3"}, intent.Match{By: 1}, intent.Match{By: -1}}, "", "▸"},
+		{"and on to the next match", worker, []intent.Intent{intent.Text{Value: "worker-3"}, intent.Match{By: 1}, intent.Match{By: 1}}, "", "▸ +12m03s"},
 		{"esc leaves", worker, []intent.Intent{intent.Back{}}, "{}", ""},
 		{"the wheel and pages move", worker, []intent.Intent{intent.Wheel{By: 1}, intent.Page{By: 1}, intent.Page{By: -1}, intent.Edge{To: -1}, intent.Enter{}}, "{Line:heal worker-3}", ""},
 	} {
@@ -87,7 +77,7 @@ func TestKeys(t *testing.T) {
 			if !strings.Contains(got, c.left) || c.left == "" && got != "" {
 				t.Errorf("to the root: %q, want %q", got, c.left)
 			}
-			has(t, viewtest.Draw(v, f), c.see)
+			viewtest.Says(t, viewtest.Text(v, f), c.see)
 		})
 	}
 }
@@ -96,18 +86,22 @@ func TestAClickChoosesAndASecondEnters(t *testing.T) {
 	for _, w := range []int{80, 160} {
 		f := trouble(w, 30)
 		v := open(target.Target{Kind: target.Worker, Host: "worker-3"}, f)
-		lines := viewtest.Draw(v, f)
-		for y, l := range lines {
+		clicked := false
+		for y, l := range viewtest.Draw(v, f) {
 			at := strings.Index(l, "packets between")
 			if at < 0 {
 				continue
 			}
+			clicked = true
 			x := len([]rune(l[:at]))
 			v, left := viewtest.Do(v, f, intent.Point{X: x, Y: y}, intent.Point{X: x, Y: y, Twice: true})
 			if len(left) != 1 || !strings.Contains(fmt.Sprintf("%+v", left[0]), "Page:chain") {
 				t.Errorf("%d wide: %v", w, left)
 			}
-			has(t, viewtest.Draw(v, f), "▸")
+			viewtest.Says(t, viewtest.Text(v, f), "▸")
+		}
+		if !clicked {
+			t.Errorf("%d wide, the record is not on the page", w)
 		}
 	}
 }
@@ -134,13 +128,13 @@ func TestTheAnswerCanBeCopied(t *testing.T) {
 
 func TestAllIsWellIsSaid(t *testing.T) {
 	f := viewtest.Frame(fixture.Healthy(4).Records, 80, 20)
-	has(t, viewtest.Draw(open(target.Target{}, f), f), "● All is well", "worth trying")
+	viewtest.Says(t, viewtest.Text(open(target.Target{}, f), f), "● All is well", "worth trying")
 }
 
 func TestRussianIsDrawn(t *testing.T) {
 	f := trouble(80, 20)
 	f.Words, _ = words.Language("ru")
-	has(t, viewtest.Draw(open(big, f), f), "Почему big в Pending?", "запрос cpu с 8 до")
+	viewtest.Says(t, viewtest.Text(open(big, f), f), "Почему big в Pending?", "запрос cpu с 8 до")
 }
 
 func TestEverySizeAndEveryThingIsSafe(t *testing.T) {
