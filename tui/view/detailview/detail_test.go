@@ -74,7 +74,7 @@ func TestThePageSaysWhatMatters(t *testing.T) {
 		{"watches of a kubelet", target.Target{Kind: target.Process, Host: "worker-1", Process: "kubelet"}, "watches", []string{"master-2"}},
 		{"where a pod waits", target.Target{Kind: target.Pod, Namespace: "default", Name: "big"}, "queue", []string{"scheduler", "unschedulable"}},
 		{"records as sentences", target.Target{Kind: target.Pod, Namespace: "default", Name: "big"}, "records", []string{"scheduler", "fits nowhere"}},
-		{"etcd", target.Target{Kind: target.Process, Host: "master-2", Process: "etcd"}, "", []string{"★ leader", "log to", "quorum", "2 of 3 reach each other"}},
+		{"etcd", target.Target{Kind: target.Process, Host: "master-2", Process: "etcd"}, "", []string{"★ leader", "log to", "quorum", "2 of 3 can work together"}},
 		{"the active scheduler", target.Target{Kind: target.Process, Host: "master-3", Process: "scheduler"}, "", []string{"★ leads"}},
 		{"the balancer", target.Target{Kind: target.Balancer}, "", []string{"master-1", "sends nothing here", "sends requests here"}},
 		{"the user", target.Target{Kind: target.Client, Name: "you"}, "", []string{"kill master-1"}},
