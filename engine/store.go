@@ -100,9 +100,9 @@ func (d *storeDoor) setPace(r sim.Rate) {
 }
 
 // Verdict lets the simulated network decide about a raft message. Store goroutines.
-func (d *storeDoor) Verdict(from, to string) raftstore.Verdict {
+func (d *storeDoor) Verdict(p raftstore.Packet) raftstore.Verdict {
 	t := d.e.net.Table()
-	v := t.Verdict(simnet.Addr{Host: from, Process: "etcd"}, simnet.Addr{Host: to, Process: "etcd"}, rand.Float64())
+	v := t.Verdict(simnet.Addr{Host: p.From, Process: "etcd"}, simnet.Addr{Host: p.To, Process: "etcd"}, rand.Float64())
 	rate := float64(d.pace.Load()) / 1000
 	return raftstore.Verdict{Drop: v.Drop, Refuse: v.Refuse, Delay: time.Duration(float64(v.Delay) / rate), Cause: uint64(v.Cause)}
 }
@@ -177,6 +177,11 @@ func (d *storeDoor) Applied(a raftstore.Applied) {
 	d.lastCommit = time.Now()
 	d.mu.Unlock()
 	d.e.loop.Post(func() { d.e.announ.Applied(a) })
+}
+
+// Changed brings other changes of the store to the journal. Store goroutines.
+func (d *storeDoor) Changed(c raftstore.Change) {
+	d.e.loop.Post(func() { d.storeChanged(c) })
 }
 
 // shaken remembers what changed around the store, as the cause of elections that follow.

@@ -185,8 +185,8 @@ func (s *scissors) cut(member string) {
 	s.off = member
 }
 
-func (s *scissors) Verdict(from, to string) Verdict {
+func (s *scissors) Verdict(p Packet) Verdict {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Verdict{Drop: from == s.off || to == s.off}
+	return Verdict{Drop: p.From == s.off || p.To == s.off}
 }

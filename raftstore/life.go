@@ -163,7 +163,7 @@ func (l *life) end() {
 			if w.term != 0 {
 				outcome = Unknown
 			}
-			l.finish(w, TxnResult{Outcome: outcome, Err: ErrStopped})
+			l.finish(w, TxnResult{Written: Written{Outcome: outcome, Err: ErrStopped}})
 		}
 		for r := range reads {
 			l.finishRead(r, RangeResult{Err: ErrStopped})
@@ -255,12 +255,12 @@ func (l *life) answer(index, term uint64, outcomes []peer.Outcome) {
 			o := &outcomes[i]
 			if w, mine := l.pending[o.ID]; mine {
 				delete(l.pending, o.ID)
-				answers = append(answers, answered{w, TxnResult{Outcome: Done, Result: o.Result, Err: translate(o.Err), Index: index, Term: term}})
+				answers = append(answers, answered{w, told(o, index, term)})
 			}
 		}
 	}
 	for _, w := range l.lost {
-		answers = append(answers, answered{w, TxnResult{Outcome: Unknown, Err: ErrLeaderChanged}})
+		answers = append(answers, answered{w, TxnResult{Written: Written{Outcome: Unknown, Err: ErrLeaderChanged}}})
 	}
 	l.lost = nil
 	if term > l.seenTerm {
@@ -268,7 +268,7 @@ func (l *life) answer(index, term uint64, outcomes []peer.Outcome) {
 		for id, w := range l.pending {
 			if w.term != 0 && w.term < term {
 				delete(l.pending, id)
-				answers = append(answers, answered{w, TxnResult{Outcome: Refused, Err: ErrLeaderChanged}})
+				answers = append(answers, answered{w, TxnResult{Written: Written{Outcome: Refused, Err: ErrLeaderChanged}}})
 			}
 		}
 	}

@@ -114,32 +114,32 @@ func (m *member) anyOtherUsed() bool {
 // Txn proposes a transaction; see Store.
 func (m *member) Txn(ctx context.Context, t mvcc.Txn, done func(TxnResult)) {
 	if err := mvcc.Validate(t); err != nil {
-		done(TxnResult{Outcome: Refused, Err: err})
+		done(TxnResult{Written: Written{Outcome: Refused, Err: err}})
 		return
 	}
 	l := m.current()
 	if l == nil {
-		done(TxnResult{Outcome: Refused, Err: ErrStopped})
+		done(TxnResult{Written: Written{Outcome: Refused, Err: ErrStopped}})
 		return
 	}
 	enc := peer.EncodeTxn(l.newID(), t)
 	if len(enc.Body) > MaxRequestBytes {
-		done(TxnResult{Outcome: Refused, Err: ErrTooLarge})
+		done(TxnResult{Written: Written{Outcome: Refused, Err: ErrTooLarge}})
 		return
 	}
 	l.write(ctx, enc, done)
 }
 
-// Compact drops history on all members; see Store. It fails with ErrCompacted or ErrFutureRev when rev is not fit for it.
-func (m *member) Compact(ctx context.Context, rev int64, done func(error)) {
+// Compact drops history on all members; see Store.
+func (m *member) Compact(ctx context.Context, rev int64, done func(Written)) {
 	l := m.current()
 	switch {
 	case l == nil:
-		done(ErrStopped)
+		done(Written{Outcome: Refused, Err: ErrStopped})
 	case rev <= 0:
-		done(ErrCompacted)
+		done(Written{Outcome: Refused, Err: ErrCompacted})
 	default:
-		l.write(ctx, peer.EncodeCompact(l.newID(), rev), func(r TxnResult) { done(r.Err) })
+		l.write(ctx, peer.EncodeCompact(l.newID(), rev), func(r TxnResult) { done(r.Written) })
 	}
 }
 
@@ -210,6 +210,18 @@ func roleOf(s raft.RaftState) Role {
 	return Follower
 }
 
+// told is the answer to a write that the state machine has run: done, or turned down for good.
+func told(o *peer.Outcome, index, term uint64) TxnResult {
+	r := TxnResult{Written: Written{Index: index, Term: term, Err: translate(o.Err)}, Result: o.Result}
+	if o.Result.Err != nil {
+		r.Err = translate(o.Result.Err)
+	}
+	if r.Err != nil {
+		r.Outcome = Refused
+	}
+	return r
+}
+
 // translate turns the state machine's errors into the store's.
 func translate(err error) error {
 	switch {
@@ -217,6 +229,10 @@ func translate(err error) error {
 		return ErrCompacted
 	case errors.Is(err, mvcc.ErrFutureRev):
 		return ErrFutureRev
+	case errors.Is(err, mvcc.ErrNoSpace):
+		return ErrNoSpace
+	case errors.Is(err, mvcc.ErrLeaseNotFound):
+		return ErrLeaseNotFound
 	}
 	return err
 }

@@ -19,7 +19,7 @@ type rough struct {
 	delay time.Duration
 }
 
-func (r *rough) Verdict(from, to string) Verdict {
+func (r *rough) Verdict(p Packet) Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return Verdict{Drop: r.rand.Float64() < r.loss, Delay: r.delay}

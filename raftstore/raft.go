@@ -109,6 +109,7 @@ type nobody struct{}
 func (nobody) RoleChanged(MemberStatus) {}
 func (nobody) Message(Message)          {}
 func (nobody) Applied(Applied)          {}
+func (nobody) Changed(Change)           {}
 
 // Open starts all members of a cluster, new or from what an earlier run left in Dir. It returns when they run, which is before they have elected a
 // leader. A member that cannot start because of its disk does not fail Open; its Status says why. A folder that cannot be used at all does: one that cannot be
@@ -184,8 +185,8 @@ func Open(o Options) (*RaftCluster, error) {
 	return c, nil
 }
 
-func (c *RaftCluster) verdict(from, to string) peer.Verdict {
-	return peer.Verdict(c.opt.Network.Verdict(from, to))
+func (c *RaftCluster) verdict(p peer.Packet) peer.Verdict {
+	return peer.Verdict(c.opt.Network.Verdict(Packet(p)))
 }
 
 func (c *RaftCluster) message(m peer.Message) { c.opt.Observer.Message(Message(m)) }

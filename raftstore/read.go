@@ -44,6 +44,9 @@ type indexAnswer struct {
 // termQuestion asks whether a member is in no later term; the answer is a bool.
 type termQuestion struct{ term uint64 }
 
+func (indexQuestion) Kind() string { return "index" }
+func (termQuestion) Kind() string  { return "term" }
+
 func (l *life) read(ctx context.Context, req RangeRequest, done func(RangeResult)) {
 	if req.Serializable && l.ready.Load() {
 		done(l.rangeNow(l.peer.Load().View(), req))

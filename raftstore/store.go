@@ -26,7 +26,7 @@ type Outcome uint8
 const (
 	// Done: the write is committed; the answer holds its revision (also when its compares failed and it changed nothing).
 	Done Outcome = iota
-	// Refused: the write is not in the log and never will be; it may be tried again.
+	// Refused: the write changed nothing and never will: it is in no log, or the state machine turned it down. Err says which, and whether trying again makes sense.
 	Refused
 	// Unknown: leadership was lost, the member stopped or the caller gave up while the write was in flight. It may or may not be applied
 	// later. It is never repeated by the store.
@@ -53,20 +53,54 @@ var (
 	ErrTooLarge = errors.New("etcdserver: request is too large")
 	// ErrStopped: this member is not running (the caller sees a refused connection).
 	ErrStopped = errors.New("etcdserver: server stopped")
+	// ErrNoSpace: the NOSPACE alarm is on, and the request puts something.
+	ErrNoSpace = errors.New("etcdserver: mvcc: database space exceeded")
+	// ErrCorrupt: the members' states have been found to differ.
+	ErrCorrupt = errors.New("etcdserver: corrupt cluster")
+
+	ErrLeaseNotFound    = errors.New("etcdserver: requested lease not found")
+	ErrLeaseTTLTooLarge = errors.New("etcdserver: too large lease TTL")
+
+	ErrMemberNotFound = errors.New("etcdserver: member not found")
+	ErrMemberExists   = errors.New("etcdserver: member ID already exist")
+	// ErrMemberNotLearner and ErrLearnerNotReady refuse a promotion, ErrTooManyLearners a second learner.
+	ErrMemberNotLearner = errors.New("etcdserver: can only promote a learner member")
+	ErrLearnerNotReady  = errors.New("etcdserver: can only promote a learner member which is in sync with leader")
+	ErrTooManyLearners  = errors.New("etcdserver: too many learner members in cluster")
+	// ErrUnhealthy and ErrNotEnoughStarted refuse a change of members that would leave too few of them at work (etcd's strict reconfiguration check).
+	ErrUnhealthy        = errors.New("etcdserver: unhealthy cluster")
+	ErrNotEnoughStarted = errors.New("etcdserver: re-configuration failed due to not enough started members")
+	// ErrLearner: a learner was asked for what only a voting member may serve.
+	ErrLearner = errors.New("etcdserver: rpc not supported for learner")
+	// ErrRemoved is the end of a member that was taken out of the cluster.
+	ErrRemoved = errors.New("the member has been permanently removed from the cluster")
 )
 
 // MaxRequestBytes is etcd's limit for one request (etcd server/embed/config.go).
 const MaxRequestBytes = 1.5 * 1024 * 1024
 
-// TxnResult answers a Txn.
-type TxnResult struct {
+// Written says how a write ended.
+type Written struct {
 	Outcome Outcome
-	// Result is valid when Outcome is Done.
-	Result mvcc.TxnResult
 	// Err is nil when Outcome is Done.
 	Err error
-	// Index and Term are the raft log entry that carried the write; zero on memstore.
+	// Index and Term are the raft log entry that carried the write; zero where there is none.
 	Index, Term uint64
+}
+
+// TxnResult answers a Txn.
+type TxnResult struct {
+	Written
+	// Result is valid when Outcome is Done.
+	Result mvcc.TxnResult
+}
+
+// Lease is what a caller of GrantLease and KeepAlive gets.
+type Lease struct {
+	Written
+	ID mvcc.LeaseID
+	// TTL is what is left, virtual.
+	TTL time.Duration
 }
 
 // RangeRequest reads keys. With Serializable false the read is linearizable: it reflects every write acknowledged before it was asked.
@@ -81,17 +115,32 @@ type RangeResult struct {
 	Err error
 }
 
-// WatchRequest asks for all changes of keys with Prefix, from revision From on (0: from the next change on).
+// WatchRequest asks for changes of keys from revision From on (0: from the next change on).
 type WatchRequest struct {
+	// Prefix of the keys; with Exact the one key.
 	Prefix string
+	Exact  bool
 	From   int64
+	// NoPut and NoDelete leave out events of that kind; NoPrev leaves out previous values.
+	NoPut, NoDelete, NoPrev bool
+	// Progress asks to hear, in batches without events, that the watch is complete up to a revision although nothing it wants has changed: within 20 ms of wall time
+	// after a change of other keys, after each linearizable read on the member, and on RequestProgress of the watch.
+	Progress bool
+	// Fragment allows to divide the events of one revision among several batches when they are more than MaxFragment bytes; all but the last have Partial set. Without it, one revision
+	// is one batch, however large.
+	Fragment bool
 }
+
+// MaxFragment is how many bytes of keys and values go into a batch of a watch that allows fragments.
+const MaxFragment = 512 << 10
 
 // WatchBatch is what a watch delivers: the events of whole revisions in order, or the error that ends it.
 type WatchBatch struct {
 	Events []mvcc.Event
 	// Revision is the store revision up to which this watch is now complete; also sent alone, as progress.
 	Revision int64
+	// Partial: more events of Revision follow; the watch is complete only up to the revision before.
+	Partial bool
 	// Err ends the watch: ErrCompacted (From is gone), ErrStopped (member stopped), mvcc.ErrRestored (the member's state was replaced by a snapshot).
 	Err error
 }
@@ -101,134 +150,26 @@ type Store interface {
 	// Txn proposes t through this member, which forwards it to the leader where it is not the leader itself. It waits for a leader as long
 	// as ctx lives. done is called once.
 	Txn(ctx context.Context, t mvcc.Txn, done func(TxnResult))
-	// Range reads. done is called once.
+	// Range reads. done is called once. A learner serves serializable reads only (ErrLearner).
 	Range(ctx context.Context, r RangeRequest, done func(RangeResult))
 	// Watch delivers to the callback, in order and never concurrently, until cancel is called or a batch with Err was delivered.
 	Watch(r WatchRequest, deliver func(WatchBatch)) (cancel func())
-	// Compact drops history up to and including rev, on all members.
-	Compact(ctx context.Context, rev int64, done func(error))
+	// Compact drops history up to and including rev, on all members. It is refused with ErrCompacted or ErrFutureRev when rev is not fit for it.
+	Compact(ctx context.Context, rev int64, done func(Written))
+
+	// GrantLease makes a lease; keys are attached to it by mvcc.Op.Lease. When its TTL (virtual, whole seconds, at least one) has passed without KeepAlive, by the leader's clock
+	// (Cluster.Advance), its keys are deleted in one revision. A new leader begins to count anew, as in etcd.
+	GrantLease(ctx context.Context, ttl time.Duration, done func(Lease))
+	// RevokeLease ends a lease now. KeepAlive starts its TTL anew. Both fail with ErrLeaseNotFound.
+	RevokeLease(ctx context.Context, id mvcc.LeaseID, done func(Written))
+	KeepAlive(ctx context.Context, id mvcc.LeaseID, done func(Lease))
+
+	// Disarm lifts all alarms. Where the cause of one is still there it is raised again.
+	Disarm(ctx context.Context, done func(Written))
+	// Defragment gives the free space of this member's database back. The member answers nothing meanwhile. The sizes are MemberStatus.DBSize before and after.
+	Defragment(done func(before, after int64, err error))
+	// HashKV is a checksum of all keys, values and revisions up to rev (0: the present one) since the last compaction, of this member alone.
+	HashKV(rev int64) (mvcc.HashKV, error)
 	// Status tells this member's own view; it works without a leader.
 	Status() MemberStatus
-}
-
-// Role of a member, in Raft's words.
-type Role string
-
-const (
-	Follower  Role = "follower"
-	Candidate Role = "candidate"
-	Leader    Role = "leader"
-	Learner   Role = "learner"
-	Down      Role = "down"
-)
-
-// MemberStatus is one member's view of itself and the cluster.
-type MemberStatus struct {
-	Name        string
-	Role        Role
-	Term        uint64
-	Leader      string // name of the leader this member follows; empty: none known
-	LastIndex   uint64
-	CommitIndex uint64
-	Applied     uint64
-	Revision    int64 // store revision applied
-	Compacted   int64
-	SizeBytes   int64 // size on disk, or of the values in memory
-	Up          bool
-	// LastContact is when a leader was last heard, by the wall; zero: never in this life, or it leads.
-	LastContact time.Time
-	// Ready is false after a start until the member has applied what a leader confirmed since (pitfalls: lists must not go back in time).
-	Ready bool
-	Err   string // why a member that should be up is not ("disk failed: …"), or why one that is up may not vote (MutedReason)
-}
-
-// MutedReason is the Err of a member that runs without a vote: it forgot what it acknowledged.
-const MutedReason = "its disk was wiped: no vote until a leader has caught it up"
-
-// Cluster is the set of members. The engine's assembly owns it.
-type Cluster interface {
-	// Members lists the names in the order given at start.
-	Members() []string
-	// Store returns the member's client door; valid for the cluster's life, answering ErrStopped while the member is down.
-	Store(member string) Store
-	// StartMember starts a member from its disk. It returns quickly; the member may join later.
-	StartMember(name string) error
-	// KillMember stops it as a power loss would: nothing is handed over. Its disk stays. Calls in flight on it get Unknown or ErrStopped.
-	KillMember(name string) error
-	// WipeMember deletes the disk of a member that is down.
-	WipeMember(name string) error
-	// SetPace tells how many virtual seconds pass per wall second, so that timeouts can follow (see DESIGN in raft.go). No effect on memstore.
-	SetPace(rate float64)
-	// NetworkChanged tells that Network answers differently from now on.
-	NetworkChanged()
-	// Settled reports that no request is in flight, a leader that is up is known, and every member that can keep up has caught up, so virtual time may run
-	// free without distorting what an election or a commit costs.
-	Settled() bool
-	// Led reports that a leader is known that is up.
-	Led() bool
-	// Status of all members, in order.
-	Status() []MemberStatus
-	Close() error
-}
-
-// Verdict is what the network does to one message.
-type Verdict struct {
-	// Drop: the message vanishes (cut link, silent machine); Refuse: nobody listens there, the sender is told at once.
-	Drop, Refuse bool
-	// Delay in wall time before delivery.
-	Delay time.Duration
-	// Cause is an opaque mark for Observer: which fault did this.
-	Cause uint64
-}
-
-// Network decides the fate of each message between two members. Called from many goroutines; must not block.
-type Network interface {
-	Verdict(from, to string) Verdict
-}
-
-// OpenNetwork delivers everything at once.
-type OpenNetwork struct{}
-
-// Verdict lets the message pass.
-func (OpenNetwork) Verdict(from, to string) Verdict { return Verdict{} }
-
-// Observer hears what happens inside the store. Calls come from the store's goroutines in order per member; they must not block.
-type Observer interface {
-	// RoleChanged: the member's role, term or known leader changed.
-	RoleChanged(MemberStatus)
-	// Message: one raft RPC was sent or answered. Heartbeats and appends come sampled; votes always.
-	Message(Message)
-	// Applied: revision rev, made by log entry index of term, was applied by a member for the first time in the cluster. events are shared, immutable.
-	// This is the single place where a committed change is announced; across members each revision is announced once, in order.
-	Applied(a Applied)
-}
-
-// Message is a raft RPC between two members.
-type Message struct {
-	From, To string
-	// Kind: "pre-vote", "vote", "append", "heartbeat", "snapshot".
-	Kind string
-	Term uint64
-	// Reply is set for answers; Granted tells a vote's or an append's success.
-	Reply, Granted bool
-	// Entries carried, and the leader's commit index, for appends.
-	Entries     int
-	CommitIndex uint64
-	// Lost: the network dropped or refused it.
-	Lost  bool
-	Cause uint64
-	// LastIndex and LastTerm: the end of the log that a candidate stands for, that a snapshot replaces, or up to which an append reaches. In the answer to an
-	// append LastIndex is the end of the follower's log.
-	LastIndex, LastTerm uint64
-	// Sent is when it left its sender, by the wall; in an answer Asked is when the question did.
-	Sent, Asked time.Time
-}
-
-// Applied is a revision becoming real.
-type Applied struct {
-	Revision    int64
-	Index, Term uint64
-	// Tag is mvcc.Txn.Tag of the write: the caller's mark, carried through the log.
-	Tag    uint64
-	Events []mvcc.Event
 }

@@ -50,13 +50,15 @@ type forwardedWrites struct {
 	writes []peer.Encoded
 }
 
+func (forwardedWrites) Kind() string { return "forward" }
+
 func (l *life) write(ctx context.Context, enc peer.Encoded, done func(TxnResult)) {
 	w := &proposal{enc: enc, done: done}
 	l.inflight.Add(1)
 	l.mu.Lock()
 	if l.ended {
 		l.mu.Unlock()
-		l.finish(w, TxnResult{Outcome: Refused, Err: ErrStopped})
+		l.finish(w, TxnResult{Written: Written{Outcome: Refused, Err: ErrStopped}})
 		return
 	}
 	l.pending[enc.ID] = w
@@ -90,7 +92,7 @@ func (l *life) expire(w *proposal) {
 		l.queue = l.alive(l.queue)
 	}
 	l.mu.Unlock()
-	r := TxnResult{Outcome: Unknown, Err: ErrTimeout}
+	r := TxnResult{Written: Written{Outcome: Unknown, Err: ErrTimeout}}
 	if term == 0 {
 		r.Outcome = Refused
 	} else if p := l.peer.Load(); p == nil || p.Leader() == "" || p.CurrentTerm() != term {

@@ -147,7 +147,7 @@ func (s *Server) compact(p *sim.Proc) {
 		st := s.cfg.Store.Status()
 		if st.Compacted == compacted && revision > compacted {
 			ctx, cancel := context.WithCancel(context.Background())
-			var f sim.Future[error]
+			var f sim.Future[raftstore.Written]
 			s.cfg.Store.Compact(ctx, revision, sim.Resolver(p.Loop(), &f))
 			f.AwaitFor(p, writeTimeout) // a failure is tried again, with a newer revision, next time
 			cancel()

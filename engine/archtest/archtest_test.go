@@ -32,7 +32,7 @@ var rules = []rule{
 	{"engine/clock", nil, "time knows nobody"},
 	{"engine/fault", nil, "faults are data"},
 	{"engine/kinds", nil, "the table of kinds stands on k8s.io alone"},
-	{"engine/command", nil, "orders are words"},
+	{"engine/command", []string{"raftstore/failure"}, "orders are words; what can fail in a store has its names there"},
 	{"engine/event", []string{"engine/fault", "engine/kinds"}, "facts name faults and objects"},
 	{"engine/sim", []string{"engine/clock", "engine/event"}, "a process carries the cause of what it does"},
 	{"engine/simnet", []string{"engine/clock", "engine/sim", "engine/event", "engine/fault"}, "packets travel in simulated time through what is broken"},
@@ -49,6 +49,7 @@ var rules = []rule{
 	{"engine", []string{"engine/...", "components/...", "raftstore", "raftstore/..."}, "the assembly, and only it, wires components, network and store"},
 
 	{"raftstore", []string{"raftstore/..."}, "the store knows nothing of what stands on it"},
+	{"raftstore/failure", nil, "failures are data"},
 	{"raftstore/...", []string{"raftstore", "raftstore/..."}, "the store knows nothing of what stands on it"},
 
 	{"components/kubeapi", append([]string{"engine/sim", "engine/simnet"}, vocabulary...), "the contract that components meet through"},

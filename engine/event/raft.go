@@ -44,7 +44,11 @@ type RaftProgress struct {
 	Member                          string
 	LastIndex, CommitIndex, Applied uint64
 	Revision                        int64
-	SizeBytes                       int64 `json:",omitempty"`
+	SizeBytes                       int64 `json:",omitempty"` // of log and snapshots
+	// DBSize is what the database occupies, DBInUse what of it is in use, Quota what bounds the first. Bytes.
+	DBSize  int64 `json:",omitempty"`
+	DBInUse int64 `json:",omitempty"`
+	Quota   int64 `json:",omitempty"`
 }
 
 // RaftMessage: a raft RPC or its answer. Which are told is said above.

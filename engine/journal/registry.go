@@ -17,6 +17,8 @@ var registry = table(
 	fact[event.MachineUp](), fact[event.MachineDown](), fact[event.ProcessStarted](), fact[event.ProcessStopped](),
 	fact[event.FaultAdded](), fact[event.FaultRemoved](), fact[event.BackendChanged](),
 	fact[event.RaftRole](), fact[event.RaftProgress](), fact[event.RaftMessage](), fact[event.RaftTiming](), fact[event.RaftContact](), fact[event.RaftAppended](), fact[event.RaftTruncated](), fact[event.RaftSnapshot](),
+	fact[event.MembersChanged](), fact[event.StoreCompacted](), fact[event.StoreDefragmented](), fact[event.StoreAlarm](), fact[event.StoreLease](), fact[event.StoreQuota](),
+	fact[event.StoreBackedUp](), fact[event.StoreRestored](), fact[event.DiskChanged](), fact[event.DiskSetAside](), fact[event.TrapSet](), fact[event.TrapSprung](), fact[event.StoreDiverged](),
 	objectFact(), fact[event.LeaseRenewed](),
 	fact[event.RequestReceived](), fact[event.RequestDone](), fact[event.RequestTally](), fact[event.WatchOpened](), fact[event.WatchClosed](),
 	fact[event.QueueChanged](), fact[event.Reconciled](), fact[event.Leading](), fact[event.SchedulingAttempt](), fact[event.PodQueued](),

@@ -37,7 +37,7 @@ type watch struct {
 func (m *member) Txn(ctx context.Context, t mvcc.Txn, done func(raftstore.TxnResult)) {
 	c := m.c
 	refuse := func(err error) {
-		c.call(func() { done(raftstore.TxnResult{Outcome: raftstore.Refused, Err: err}) })
+		c.call(func() { done(raftstore.TxnResult{Written: raftstore.Written{Outcome: raftstore.Refused, Err: err}}) })
 	}
 	c.locked(func() {
 		if err := mvcc.Validate(t); err != nil {
@@ -53,20 +53,24 @@ func (m *member) Txn(ctx context.Context, t mvcc.Txn, done func(raftstore.TxnRes
 			if len(events) > 0 {
 				c.publish(raftstore.Applied{Revision: result.Revision, Term: c.term, Tag: t.Tag, Events: events})
 			}
-			c.call(func() { done(raftstore.TxnResult{Outcome: raftstore.Done, Result: result}) })
+			c.call(func() { done(raftstore.TxnResult{Result: result}) })
 		}})
 	})
 }
 
 // Compact drops history, if m reaches the leader.
-func (m *member) Compact(ctx context.Context, rev int64, done func(error)) {
+func (m *member) Compact(ctx context.Context, rev int64, done func(raftstore.Written)) {
 	c := m.c
 	c.locked(func() {
 		c.ask(request{m: m, ctx: ctx,
-			refuse: func(err error) { c.call(func() { done(err) }) },
+			refuse: func(err error) { c.call(func() { done(raftstore.Written{Outcome: raftstore.Refused, Err: err}) }) },
 			serve: func() {
 				err := translate(c.kv.Compact(rev))
-				c.call(func() { done(err) })
+				w := raftstore.Written{Err: err}
+				if err != nil {
+					w.Outcome = raftstore.Refused
+				}
+				c.call(func() { done(w) })
 			}})
 	})
 }

@@ -105,7 +105,7 @@ func (c *Cluster) reach(a, b *member) bool {
 
 func (c *Cluster) passes(from, to *member) bool {
 	for range attempts {
-		if v := c.net.Verdict(from.name, to.name); v.Refuse {
+		if v := c.net.Verdict(raftstore.Packet{From: from.name, To: to.name, Kind: "append"}); v.Refuse {
 			return false
 		} else if !v.Drop {
 			return true

@@ -28,6 +28,8 @@ func (l *log) RoleChanged(s raftstore.MemberStatus) {
 	l.lines = append(l.lines, fmt.Sprintf("role %+v", s))
 }
 func (l *log) Message(raftstore.Message) {}
+func (l *log) Changed(raftstore.Change)  {}
+
 func (l *log) Applied(a raftstore.Applied) {
 	l.lines = append(l.lines, fmt.Sprint("applied ", a.Revision, a.Term, a.Events[0].KV))
 }

@@ -12,6 +12,10 @@ var (
 	ErrCompacted = errors.New("required revision has been compacted")
 	// ErrFutureRev: the revision asked for does not exist yet.
 	ErrFutureRev = errors.New("required revision is a future revision")
+	// ErrNoSpace: an alarm for lack of space is on, and the request puts something.
+	ErrNoSpace = errors.New("database space exceeded")
+	// ErrLeaseNotFound: a put names a lease that does not exist, or it was to be revoked.
+	ErrLeaseNotFound = errors.New("requested lease not found")
 	// ErrRestored ends watches: the state was replaced by a snapshot, so a client must list again.
 	ErrRestored = errors.New("state was replaced by a snapshot")
 )
@@ -22,6 +26,32 @@ type KV struct {
 	Value []byte
 	// CreateRevision is the revision that created the key, ModRevision the last that changed it; Version counts changes since creation, from 1.
 	CreateRevision, ModRevision, Version int64
+	// Lease the key is attached to; 0: none.
+	Lease LeaseID
+}
+
+// LeaseID names a lease; 0: none.
+type LeaseID int64
+
+// Alarm says that something is wrong that stops clients from some of what they do, until it is disarmed.
+type Alarm struct {
+	// Kind: NoSpace or Corrupt.
+	Kind string
+	// Member that raised it.
+	Member string
+}
+
+// Kinds of alarm, in etcd's words.
+const (
+	NoSpace = "NOSPACE"
+	Corrupt = "CORRUPT"
+)
+
+// HashKV is a checksum of keys, values and revisions; members agree on it for the same revision and compaction (etcd's HashKV).
+type HashKV struct {
+	Hash uint32
+	// Revision it covers, from the compaction at Compacted on.
+	Revision, Compacted int64
 }
 
 // Event is one change of one key.
@@ -33,27 +63,47 @@ type Event struct {
 	Prev *KV
 }
 
-// Target says which number of a key a Compare looks at.
+// Target says what of a key a Compare looks at.
 type Target uint8
 
 const (
 	ModRevision Target = iota
 	CreateRevision
 	Version
+	// LeaseOf compares the lease.
+	LeaseOf
+	// Content compares the value. A key that does not exist fails each comparison of content, as in etcd.
+	Content
 )
 
-// Compare holds when the key's number equals Value. A key that does not exist has zero for each.
+// Relation of what a key has to what a Compare names.
+type Relation uint8
+
+const (
+	Equal Relation = iota
+	NotEqual
+	Greater
+	Less
+)
+
+// Compare holds when what the key has is in Relation to Value; to Bytes when Target is Content. A key that does not exist has zero for each number.
 type Compare struct {
-	Key    string
-	Target Target
-	Value  int64
+	Key      string
+	Target   Target
+	Relation Relation
+	Value    int64
+	Bytes    []byte
 }
 
 // Op is a put (Delete false) or a deletion.
 type Op struct {
 	Delete bool
 	Key    string
-	Value  []byte
+	// End makes a deletion one of all keys k with Key <= k < End.
+	End   string
+	Value []byte
+	// Lease to attach a put to; a put without one takes the key from the lease it had.
+	Lease LeaseID
 }
 
 // Txn applies Then if all of If hold. A Txn that changes nothing takes no revision. Up to one operation per key.
@@ -63,8 +113,8 @@ type Txn struct {
 	If []Compare
 	// Then and Else are the operations.
 	Then, Else []Op
-	// Read lists keys whose present values are returned when the compares failed (etcd's Else get).
-	Read []string
+	// Read lists keys whose present values are returned when the compares failed (etcd's Else get), ReadThen when they held, as they are after the transaction.
+	Read, ReadThen []string
 	// Tag is opaque to the store; it comes back with the change, so that a watcher can tell which request made it.
 	Tag uint64
 }
@@ -76,8 +126,10 @@ type TxnResult struct {
 	Revision int64
 	// Changed tells whether the transaction took a revision.
 	Changed bool
-	// Read holds the keys asked for in Txn.Read that exist, when Succeeded is false.
+	// Read holds the keys asked for in Txn.Read, or Txn.ReadThen when Succeeded, that exist.
 	Read []KV
+	// Err is ErrNoSpace or ErrLeaseNotFound when the state machine turned the whole transaction down.
+	Err error
 }
 
 // Range asks for keys. End empty: the one key; otherwise Key <= k < End. PrefixEnd gives the End of a prefix.

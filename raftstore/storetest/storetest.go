@@ -59,10 +59,10 @@ type Net struct {
 }
 
 // Verdict drops what goes over a cut link.
-func (n *Net) Verdict(from, to string) raftstore.Verdict {
+func (n *Net) Verdict(p raftstore.Packet) raftstore.Verdict {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return raftstore.Verdict{Drop: n.cut[[2]string{from, to}]}
+	return raftstore.Verdict{Drop: n.cut[[2]string{p.From, p.To}]}
 }
 
 // Cut cuts (or heals) the direction from one member to another.
@@ -103,6 +103,8 @@ func (r *Recorder) Applied(a raftstore.Applied) {
 	defer r.mu.Unlock()
 	r.applied = append(r.applied, a)
 }
+
+func (r *Recorder) Changed(raftstore.Change) {}
 
 // env is one test's cluster.
 type env struct {
@@ -240,7 +242,7 @@ func (e *env) value(member, key string, serializable bool) string {
 func (e *env) compact(rev int64) error {
 	e.Helper()
 	p := pending[error]{e, make(chan error, 1)}
-	e.c.Store(e.all[0]).Compact(context.Background(), rev, func(err error) { p.c <- err })
+	e.c.Store(e.all[0]).Compact(context.Background(), rev, func(w raftstore.Written) { p.c <- w.Err })
 	return p.get()
 }
 

@@ -95,6 +95,7 @@ type observer struct{ c *Cluster }
 
 func (o observer) RoleChanged(raftstore.MemberStatus) {}
 func (o observer) Message(raftstore.Message)          {}
+func (o observer) Changed(raftstore.Change)           {}
 func (o observer) Applied(a raftstore.Applied)        { o.c.announcer.Applied(a) }
 
 // New makes a cluster and runs it until its API servers are ready.

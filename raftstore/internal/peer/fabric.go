@@ -10,7 +10,15 @@ import (
 type Verdict struct {
 	Drop, Refuse bool
 	Delay        time.Duration
+	Copies       int
 	Cause        uint64
+}
+
+// Packet is a message on its way; see raftstore.Packet.
+type Packet struct {
+	From, To, Kind string
+	Reply          bool
+	Piece          int
 }
 
 // Message is a raft RPC as an observer sees it; see raftstore.Message.
@@ -36,7 +44,7 @@ const resendEvery = 50 * time.Millisecond
 //
 // Goroutines: calls run on the caller's; every method is safe from any.
 type Fabric struct {
-	verdict func(from, to string) Verdict
+	verdict func(Packet) Verdict
 	observe func(Message)
 	// Selects decides which appends and heartbeats are shown; see selection.
 	Selects selection
@@ -58,7 +66,7 @@ type endpoint struct {
 }
 
 // NewFabric returns an empty fabric. Neither function may block.
-func NewFabric(verdict func(from, to string) Verdict, observe func(Message)) *Fabric {
+func NewFabric(verdict func(Packet) Verdict, observe func(Message)) *Fabric {
 	return &Fabric{verdict: verdict, observe: observe, ends: make(map[string]*endpoint), changed: make(chan struct{})}
 }
 
@@ -102,8 +110,8 @@ var (
 )
 
 // pass sends one message over the link and tells what happened: nil when it arrived, after its delay.
-func (f *Fabric) pass(from, to string, give <-chan struct{}) (Verdict, error) {
-	v := f.verdict(from, to)
+func (f *Fabric) pass(p Packet, give <-chan struct{}) (Verdict, error) {
+	v := f.verdict(p)
 	if v.Drop || v.Refuse {
 		return v, ErrUndelivered
 	}
@@ -125,7 +133,7 @@ func (f *Fabric) Call(from, to string, question any, give <-chan struct{}, stale
 	var target *endpoint
 	for {
 		end, changed := f.end(to)
-		v, err := f.pass(from, to, give)
+		v, err := f.pass(Packet{From: from, To: to, Kind: kindOf(question)}, give)
 		if err == nil && end != nil {
 			target = end
 			break
@@ -140,7 +148,7 @@ func (f *Fabric) Call(from, to string, question any, give <-chan struct{}, stale
 	answer := target.ask(from, question)
 	for {
 		_, changed := f.end(from)
-		v, err := f.pass(to, from, give)
+		v, err := f.pass(Packet{From: to, To: from, Kind: kindOf(question), Reply: true}, give)
 		if err == nil {
 			return answer, nil
 		}
@@ -156,11 +164,11 @@ func (f *Fabric) TryCall(from, to string, question any) (any, bool) {
 	if end == nil {
 		return nil, false
 	}
-	if v := f.verdict(from, to); v.Drop || v.Refuse || v.Delay > 0 {
+	if v := f.verdict(Packet{From: from, To: to, Kind: kindOf(question)}); v.Drop || v.Refuse || v.Delay > 0 {
 		return nil, false
 	}
 	answer := end.ask(from, question)
-	if v := f.verdict(to, from); v.Drop || v.Refuse || v.Delay > 0 {
+	if v := f.verdict(Packet{From: to, To: from, Kind: kindOf(question), Reply: true}); v.Drop || v.Refuse || v.Delay > 0 {
 		return nil, false
 	}
 	return answer, true
@@ -184,4 +192,17 @@ func again(give, gone, changed <-chan struct{}) bool {
 	default:
 		return true
 	}
+}
+
+// Question is what one member may ask another beside raft's own messages.
+type Question interface {
+	// Kind is Packet.Kind.
+	Kind() string
+}
+
+func kindOf(question any) string {
+	if q, ok := question.(Question); ok {
+		return q.Kind()
+	}
+	return "question"
 }

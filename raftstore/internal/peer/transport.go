@@ -175,6 +175,7 @@ func (t *Transport) InstallSnapshot(_ raft.ServerID, to raft.ServerAddress, args
 			if err := t.deliver(&c, time.Now().Add(snapshotTimeout)); err != nil {
 				return err
 			}
+			c.piece++
 		}
 	}
 	return t.do(&c, body, func() any {
@@ -209,9 +210,11 @@ func copyAppend(a *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 // call is one RPC on its way.
 type call struct {
 	kind, to string
-	term     uint64
-	entries  int
-	commit   uint64
+	// piece of a snapshot.
+	piece   int
+	term    uint64
+	entries int
+	commit  uint64
 	// lastIndex and lastTerm are the end of the log that it speaks of.
 	lastIndex, lastTerm uint64
 	// asked is when the question that arrived was sent.
@@ -260,7 +263,7 @@ func (t *Transport) deliver(c *call, deadline time.Time) error {
 	for repeated := false; ; repeated = true {
 		end, changed := t.f.end(c.to)
 		c.asked = time.Now()
-		v, err := t.f.pass(t.name, c.to, t.closed)
+		v, err := t.f.pass(Packet{From: t.name, To: c.to, Kind: c.kind, Piece: c.piece}, t.closed)
 		deadline = deadline.Add(v.Delay)
 		arrived := err == nil && end != nil
 		if arrived || !repeated || c.entries > 0 { // that a question was lost again says nothing new
@@ -287,7 +290,7 @@ func (t *Transport) takeBack(c *call, deadline time.Time) error {
 	for {
 		_, changed := t.f.end(c.to)
 		sent := time.Now()
-		v, err := t.f.pass(c.to, t.name, t.closed)
+		v, err := t.f.pass(Packet{From: c.to, To: t.name, Kind: c.kind, Reply: true}, t.closed)
 		deadline = deadline.Add(v.Delay)
 		if err == nil {
 			return nil
