@@ -64,6 +64,8 @@ type RaftMessage struct {
 	// LastIndex is the end of the follower's log.
 	LastIndex uint64 `json:",omitempty"`
 	LastTerm  uint64 `json:",omitempty"`
+	// Piece of a snapshot, from 1, and of how many; 0: not told.
+	Piece, Pieces int `json:",omitempty"`
 	// Sent is when it left its sender, by the wall; in an answer Asked is when the question did. The record is made when it arrives, or is lost.
 	Sent  time.Time `json:",omitzero"`
 	Asked time.Time `json:",omitzero"`

@@ -74,6 +74,7 @@ type DiskSetAside struct {
 }
 
 // TrapSet: a failpoint waits for a member. TrapSprung: the member stepped on it. Action: kill, fail, stall (Delay, wall). Skip: how many passes go by first.
+// A TrapSet without a Point says that none waits for the member any more; without a Member either, for none at all.
 type TrapSet struct {
 	Member, Point, Action string
 	Delay                 time.Duration `json:",omitempty"`

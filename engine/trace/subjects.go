@@ -135,6 +135,26 @@ func (f *finder) find(r *event.Record) {
 		f.process(e.Member, "etcd")
 	case event.RaftSnapshot:
 		f.process(e.Member, "etcd")
+	case event.MembersChanged:
+		for _, m := range e.Members {
+			f.process(m.Name, "etcd")
+		}
+	case event.StoreDefragmented:
+		f.process(e.Member, "etcd")
+	case event.StoreAlarm:
+		f.process(e.Member, "etcd")
+	case event.StoreBackedUp:
+		f.process(e.Member, "etcd")
+	case event.DiskChanged:
+		f.process(e.Member, "etcd")
+	case event.DiskSetAside:
+		f.process(e.Member, "etcd")
+	case event.TrapSet:
+		f.process(e.Member, "etcd")
+	case event.TrapSprung:
+		f.process(e.Member, "etcd")
+	case event.StoreDiverged:
+		f.process(e.Member, "etcd")
 	case event.WatchOpened:
 		f.say(processPrefix, e.Server, "/apiserver")
 	case event.WatchClosed:

@@ -27,6 +27,16 @@ const (
 	NoQuorum
 	// NoLeader: Subject is the raft leader that was lost (empty at the start).
 	NoLeader
+	// StoreFull: the store takes no writes but deletions, because the database of Subject has grown over the quota; Count is how many members say so.
+	StoreFull
+	// StateDiverged: the state of the member Subject differs from that of the others, and it was stopped; Count is the index of the log where it was found.
+	StateDiverged
+	// DiskDamaged: the member Subject does not start: what is on its disk is damaged (Detail).
+	DiskDamaged
+	// DiskFails: the disk of the member Subject is Detail: full, readonly, slow, flaky.
+	DiskFails
+	// LearnerStuck: the learner Subject cannot catch up; Detail is why: down, cut, slow; Count how much of the leader's log it has, per cent.
+	LearnerStuck
 	// MemberMuted: the raft member Subject runs but has no vote, because its disk was wiped; Detail is what it says.
 	MemberMuted
 	// ProcessDown: Subject is "host/process", Detail the reason of its end. Its machine is on.
@@ -58,7 +68,7 @@ const (
 	Untried
 )
 
-var anomalyNames = [...]string{"host down", "host boots", "no quorum", "no leader", "member muted", "process down", "link fault", "backend down", "no active",
+var anomalyNames = [...]string{"host down", "host boots", "no quorum", "no leader", "store full", "state diverged", "disk damaged", "disk fails", "learner stuck", "member muted", "process down", "link fault", "backend down", "no active",
 	"active gone", "node silent", "node not ready", "eviction due", "rollout stuck", "crash loop", "pod failing", "unschedulable", "untried"}
 
 // What counts as silent, and when silence is judged.
@@ -67,6 +77,8 @@ const (
 	SilentAfter = 15 * time.Second
 	// NodeGrace is how long a node may be silent before it is judged; 50 s. Source: kube-controller-manager --node-monitor-grace-period.
 	NodeGrace = 50 * time.Second
+	// LearnerGrace is how long a learner may take to catch up before that is worth a word.
+	LearnerGrace = time.Minute
 )
 
 func (k AnomalyKind) String() string { return anomalyNames[k] }
@@ -137,6 +149,7 @@ func (w *World) hostAnomalies(l *anomalyList) {
 		for _, p := range sortedProcesses(h) {
 			switch {
 			case p.Up:
+			case p.Name == etcd && w.stopsForGood(name): // told otherwise, or as it was ordered
 			case h.Boots(p):
 				boots++
 			default:
@@ -169,11 +182,12 @@ func (w *World) raftAnomalies(l *anomalyList) {
 		return
 	}
 	w.Members.Scan(func(name string, m *Member) bool {
-		if m.Muted() && w.MemberUp(m) {
-			l.add(Anomaly{Kind: MemberMuted, Subject: name, Detail: m.Err, Since: m.Since, Seq: m.Seq})
+		if !m.Out {
+			w.memberAnomalies(l, m)
 		}
 		return true
 	})
+	w.storeAnomalies(l)
 	from, since, by, seq, vacant := w.Vacancy()
 	if have < need {
 		l.add(Anomaly{Kind: NoQuorum, Count: have, Since: since, By: by, Seq: seq})
@@ -183,6 +197,83 @@ func (w *World) raftAnomalies(l *anomalyList) {
 			since = w.Start
 		}
 		l.add(Anomaly{Kind: NoLeader, Subject: from, Since: since, By: by, Seq: seq})
+	}
+}
+
+// memberAnomalies looks at one member: its vote, its disk, its state, what it learns.
+func (w *World) memberAnomalies(l *anomalyList, m *Member) {
+	up := w.MemberUp(m)
+	if m.Muted() && up {
+		l.add(Anomaly{Kind: MemberMuted, Subject: m.Name, Detail: m.Err, Since: m.Since, Seq: m.Seq})
+	}
+	switch d := m.Disk; {
+	case m.Diverged.Seq != 0:
+		l.add(Anomaly{Kind: StateDiverged, Subject: m.Name, Since: m.Diverged.At, Count: int(m.Diverged.Index), Seq: m.Diverged.Seq})
+	case d.Damaged():
+		l.add(Anomaly{Kind: DiskDamaged, Subject: m.Name, Detail: firstOf(d.Text, d.State), Since: d.At, By: d.By, Seq: d.Seq})
+	case !d.Sound():
+		l.add(Anomaly{Kind: DiskFails, Subject: m.Name, Detail: d.State, Since: d.At, By: d.By, Seq: d.Seq})
+	case !up && m.damagedByItself(w):
+		p, _ := w.Process(m.Name, etcd)
+		l.add(Anomaly{Kind: DiskDamaged, Subject: m.Name, Detail: p.Reason, Since: p.Since, Seq: p.Seq})
+	}
+	if !m.Learns() {
+		return
+	}
+	percent, _, known := w.CaughtUp(m)
+	a := Anomaly{Kind: LearnerStuck, Subject: m.Name, Since: m.Joined, Count: percent, Seq: m.JoinedSeq}
+	leader, led := w.Leader()
+	switch {
+	case !up:
+		a.Detail, a.Since = "down", m.Since
+	case led && !w.Reaches(leader.Name, m.Name):
+		a.Detail = "cut"
+	case known && percent < PromotableAt && l.now.Sub(m.Joined) > LearnerGrace:
+		a.Detail = "slow"
+	default:
+		return
+	}
+	l.add(a)
+}
+
+// damagedByItself: its program ended because a check found its disk damaged, and nobody told of the damage otherwise.
+func (m *Member) damagedByItself(w *World) bool {
+	p, ok := w.Process(m.Name, etcd)
+	return ok && !p.Up && strings.Contains(p.Reason, "disk damaged")
+}
+
+// stopsForGood: the member on a host was removed, or must not start again as it is, which is told as such.
+func (w *World) stopsForGood(host string) bool {
+	m, ok := w.Members.Get(host)
+	return ok && (m.Out || m.Disk.Damaged() || m.Diverged.Seq != 0 || m.damagedByItself(w))
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// storeAnomalies looks at what concerns the store as a whole.
+func (w *World) storeAnomalies(l *anomalyList) {
+	full := Anomaly{Kind: StoreFull}
+	for _, a := range w.Store.Alarms {
+		switch a.Kind {
+		case NoSpace:
+			if full.Count++; full.Count == 1 {
+				full.Subject, full.Since, full.By, full.Seq = a.Member, a.At, a.By, a.Seq
+			}
+		case Corrupt:
+			if m, ok := w.Members.Get(a.Member); !ok || m.Diverged.Seq == 0 && !m.Out {
+				l.add(Anomaly{Kind: StateDiverged, Subject: a.Member, Since: a.At, Seq: a.Seq})
+			}
+		}
+	}
+	if full.Count > 0 {
+		l.add(full)
 	}
 }
 

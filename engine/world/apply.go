@@ -63,7 +63,33 @@ func (w *World) Apply(r event.Record) {
 	case event.RaftTruncated:
 		w.raftTruncated(r, e)
 	case event.RaftSnapshot:
-		w.raftSnapshot(e)
+		w.raftSnapshot(r, e)
+	case event.MembersChanged:
+		w.membersChanged(r, e)
+	case event.StoreCompacted:
+		w.Store.Compacted = Compaction{Revision: max(w.Store.Compacted.Revision, e.Revision), At: r.At, Seq: r.Seq}
+	case event.StoreDefragmented:
+		w.storeDefragmented(e)
+	case event.StoreAlarm:
+		w.storeAlarm(r, e)
+	case event.StoreLease:
+		w.storeLease(e)
+	case event.StoreQuota:
+		w.Store.Quota = e.Bytes
+	case event.StoreBackedUp:
+		w.Store.Backup = Backup{StoreBackedUp: e, At: r.At, Seq: r.Seq}
+	case event.StoreRestored:
+		w.storeRestored(r, e)
+	case event.DiskChanged:
+		w.diskChanged(r, e)
+	case event.DiskSetAside:
+		w.diskSetAside(r, e)
+	case event.TrapSet:
+		w.trapSet(e)
+	case event.TrapSprung:
+		w.trapSprung(r, e)
+	case event.StoreDiverged:
+		w.change(e.Member, func(m *Member) { m.Diverged = Diverged{Index: e.Index, At: r.At, Seq: r.Seq} })
 	case event.ObjectChanged:
 		w.objectChanged(r, e)
 	case event.LeaseRenewed:

@@ -14,7 +14,7 @@ import (
 // picture writes out everything a World holds, so that two can be compared. Objects are named by identity: they are shared, never copied.
 func picture(w *World) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, w.Seq, w.At, w.Wall, w.Start, w.Header, w.Rate, w.Unpaced, w.WhyPause, w.Revision, w.Elections, w.Requests, w.Commands, w.Lost, w.vacancy, w.Timing)
+	fmt.Fprintln(&b, w.Seq, w.At, w.Wall, w.Start, w.Header, w.Rate, w.Unpaced, w.WhyPause, w.Revision, w.Elections, w.Requests, w.Commands, w.Lost, w.vacancy, w.Timing, w.Store)
 	table(&b, "host", &w.Hosts)
 	table(&b, "member", &w.Members)
 	w.Log.Scan(func(i uint64, list []Entry) bool { fmt.Fprintln(&b, "log", i, list); return true })

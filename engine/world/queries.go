@@ -17,7 +17,7 @@ import (
 func (w *World) Leader() (*Member, bool) {
 	var best *Member
 	w.Members.Scan(func(_ string, m *Member) bool {
-		if m.Role == roleLeader && w.MemberUp(m) && (best == nil || m.Term > best.Term) {
+		if m.Role == roleLeader && !m.Out && w.MemberUp(m) && (best == nil || m.Term > best.Term) {
 			best = m
 		}
 		return true
@@ -41,9 +41,12 @@ func (w *World) MemberUp(m *Member) bool {
 	return !known || p.Up
 }
 
-// MembersUp counts raft members that run, and all members.
+// MembersUp counts raft members that run, and all members; those that were removed are none.
 func (w *World) MembersUp() (up, total int) {
 	w.Members.Scan(func(_ string, m *Member) bool {
+		if m.Out {
+			return true
+		}
 		total++
 		if w.MemberUp(m) {
 			up++
@@ -63,25 +66,22 @@ type Majority struct {
 	CanLose int
 }
 
-// Majority finds who can write together. Learners are no members here; a member that was wiped is one, but has no vote. Raft needs one member that reaches a
+// Majority finds who can write together. Learners and members that were removed do not count here; a member that was wiped does, but has no vote. Raft needs one member that reaches a
 // majority, not that all of them reach each other, but then that one may not fall.
 func (w *World) Majority() Majority {
 	var m Majority
 	var up []*Member
-	w.Members.Scan(func(_ string, x *Member) bool {
-		if x.Role == roleLearner {
-			return true
-		}
-		m.Total++
+	voters := w.voters()
+	for _, x := range voters {
 		if w.MemberUp(x) && !x.Muted() {
 			up = append(up, x)
 		}
-		return true
-	})
+	}
+	m.Total = len(voters)
 	if m.Total == 0 {
 		return m
 	}
-	m.Need = m.Total/2 + 1
+	m.Need = ArithmeticOf(m.Total).Quorum
 	near := w.near(up)
 	for _, set := range near {
 		var group []*Member
@@ -114,7 +114,7 @@ func (w *World) near(up []*Member) []uint {
 	return out
 }
 
-// canLose tries every way to lose members; groups have seven at most.
+// canLose tries every way to lose members; groups have nine at most.
 func canLose(near []uint, have, need int) int {
 	if have < need {
 		return have - need

@@ -39,6 +39,9 @@ func (w *World) raftRole(r event.Record, e event.RaftRole) {
 	if e.Leader != "" {
 		m.Silent = false
 	}
+	if e.Role != roleDown && e.Err == "" && before.Disk.Damaged() { // it started from that disk: what was damaged did not matter
+		m.Disk = Disk{}
+	}
 	m.Role, m.Term, m.Leader, m.Err, m.Seq = e.Role, e.Term, e.Leader, e.Err, r.Seq
 	w.Members.Set(e.Member, &m)
 	switch {
@@ -55,7 +58,7 @@ func (w *World) raftRole(r event.Record, e event.RaftRole) {
 func (w *World) forgotten(term uint64) bool {
 	all := w.vacancy.lost
 	w.Members.Scan(func(_ string, m *Member) bool {
-		all = all && m.Term <= term
+		all = all && (m.Out || m.Term <= term)
 		return all
 	})
 	return all
@@ -65,7 +68,7 @@ func (w *World) forgotten(term uint64) bool {
 // winner began to run for it.
 func (w *World) elected(r event.Record, e event.RaftRole, before Member) {
 	v := w.vacancy
-	el := Election{At: r.At, Lost: r.At, From: v.leader, To: e.Member, Term: e.Term, Seq: r.Seq, LostSeq: r.Seq, Votes: before.Round.votes(e.Term)}
+	el := Election{At: r.At, Lost: r.At, From: v.leader, To: e.Member, Term: e.Term, Seq: r.Seq, LostSeq: r.Seq, Votes: before.Round.votes(e.Term), Voters: len(w.voters())}
 	switch {
 	case v.lost:
 		el.Lost, el.LostSeq = v.at, v.seq
@@ -110,5 +113,14 @@ func (w *World) raftProgress(e event.RaftProgress) {
 	m := w.member(e.Member)
 	// A figure may be older than what the member has appended since; only a truncation makes a log shorter.
 	m.LastIndex, m.CommitIndex, m.Applied = max(m.LastIndex, e.LastIndex), max(m.CommitIndex, e.CommitIndex), max(m.Applied, e.Applied)
+	if e.SizeBytes > 0 {
+		m.Size = e.SizeBytes
+	}
+	if e.DBSize > 0 {
+		m.DBSize, m.DBInUse = e.DBSize, e.DBInUse
+	}
+	if e.Quota > 0 {
+		m.Quota = e.Quota
+	}
 	w.Members.Set(e.Member, &m)
 }

@@ -60,8 +60,23 @@ const (
 // Cut is a piece of log that a member gave up because a leader had something else there.
 type Cut struct {
 	From, To uint64
-	At       time.Time
+	// Runs are the terms of what was there, Entries what the last of it held.
+	Runs    []Run
+	Entries []Entry
+	// By is the term of what has taken its place; 0: nothing has yet.
+	By       uint64
+	At, Wall time.Time
 	Seq      event.Seq
+}
+
+// TermAt is the term that the entry given up at an index had; 0: it was not one of them, or that is not known.
+func (c *Cut) TermAt(index uint64) uint64 {
+	for _, r := range c.Runs {
+		if r.From <= index && index <= r.To {
+			return r.Term
+		}
+	}
+	return 0
 }
 
 const (
@@ -169,15 +184,38 @@ func (m *Member) run(index uint64) (Run, bool) {
 }
 
 // newest is what the last entries of a log hold.
-func (w *World) newest(m *Member) []Entry {
+func (w *World) newest(m *Member) []Entry { return w.held(m, 1, m.LastIndex) }
+
+// held is what the entries of a piece of a log hold; of a long one the last.
+func (w *World) held(m *Member, from, to uint64) []Entry {
 	var out []Entry
-	for n := uint64(0); n < newestKept && n < m.LastIndex; n++ {
-		if e, ok := w.EntryOf(m, m.LastIndex-n); ok {
+	for n := uint64(0); n < newestKept && n < to && to-n >= from; n++ {
+		if e, ok := w.EntryOf(m, to-n); ok {
 			out = append(out, e)
 		}
 	}
 	slices.Reverse(out)
 	return out
+}
+
+// from is what runs have at and after an index. Runs are shared: it never writes to them.
+func from(runs []Run, index uint64) []Run {
+	var out []Run
+	for _, r := range runs {
+		if r.To >= index {
+			r.From = max(r.From, index)
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// sameWrites reports that two descriptions can be of one entry: one of them says nothing, or both name the same objects.
+func sameWrites(a, b event.RaftEntry) bool {
+	if a.Kind == "mark" || b.Kind == "mark" || len(b.Writes) == 0 && b.Kind == "" {
+		return true
+	}
+	return a.Kind == b.Kind && slices.EqualFunc(a.Writes, b.Writes, func(x, y event.RaftWrite) bool { return x.Object == y.Object && x.Delete == y.Delete })
 }
 
 // upTo is what is left of runs when the log ends at last. Runs are shared: it never writes to them.
@@ -230,6 +268,9 @@ func (w *World) raftAppended(r event.Record, e event.RaftAppended) {
 	} else {
 		m.Runs, m.LastIndex = join(m.Runs, Run{From: e.From, To: e.To, Term: e.Term}), e.To
 		m.CommitIndex, m.Applied = max(m.CommitIndex, e.CommitIndex), max(m.Applied, e.Applied)
+		if m.Cut.Seq != 0 && m.Cut.By == 0 && e.From <= m.Cut.From && e.To >= m.Cut.From {
+			m.Cut.By = e.Term
+		}
 	}
 	w.Members.Set(e.Member, &m)
 }
@@ -250,10 +291,16 @@ func (m *Member) opened(e event.RaftAppended) {
 // describe remembers what an entry holds.
 func (w *World) describe(e Entry) {
 	list, _ := w.Log.Get(e.Index)
-	for _, have := range list {
-		if have.Term == e.Term {
-			return
+	for i, have := range list {
+		if have.Term != e.Term {
+			continue
 		}
+		if !sameWrites(have.RaftEntry, e.RaftEntry) { // of a group that has begun anew
+			list = slices.Clone(list)
+			list[i] = e
+			w.Log.Set(e.Index, list)
+		}
+		return
 	}
 	w.Log.Set(e.Index, append(slices.Clip(list), e))
 	if w.Log.Len() > logKept {
@@ -264,19 +311,29 @@ func (w *World) describe(e Entry) {
 func (w *World) raftTruncated(r event.Record, e event.RaftTruncated) {
 	m := w.member(e.Member)
 	if e.Wiped {
-		w.Members.Set(e.Member, &Member{Name: m.Name, Role: m.Role, Since: m.Since, Wall: m.Wall, Seq: m.Seq, Err: m.Err})
+		fresh := m.forgot()
+		if fresh.Disk.Damaged() {
+			fresh.Disk = Disk{}
+		}
+		w.Members.Set(e.Member, &fresh)
 		return
 	}
 	e.From = max(e.From, 1)
-	m.Cut = Cut{From: e.From, To: e.To, At: r.At, Seq: r.Seq}
+	m.Cut = Cut{From: e.From, To: e.To, Runs: from(m.Runs, e.From), Entries: w.held(&m, e.From, e.To), At: r.At, Wall: r.Wall, Seq: r.Seq}
+	if !e.Done.IsZero() {
+		m.Cut.Wall = e.Done
+	}
 	m.Runs, m.LastIndex = upTo(m.Runs, e.From-1), e.From-1
 	w.Members.Set(e.Member, &m)
 }
 
-func (w *World) raftSnapshot(e event.RaftSnapshot) {
+func (w *World) raftSnapshot(r event.Record, e event.RaftSnapshot) {
 	m := w.member(e.Member)
 	m.Snapshot = max(m.Snapshot, e.Index)
 	if e.Installed {
+		if m.Install.Seq != 0 && !m.Install.Done {
+			m.Install.Done, m.Install.Moved = true, r.Wall
+		}
 		m.LastIndex, m.CommitIndex, m.Applied = max(m.LastIndex, e.Index), max(m.CommitIndex, e.Index), max(m.Applied, e.Index)
 		if m.TermAt(e.Index) != e.Term {
 			m.Runs = []Run{{From: e.Index, To: e.Index, Term: e.Term}}
@@ -287,7 +344,12 @@ func (w *World) raftSnapshot(e event.RaftSnapshot) {
 
 // raftMessage follows who asks for votes and who gives them. Other messages leave nothing behind.
 func (w *World) raftMessage(r event.Record, e event.RaftMessage) {
-	if e.Kind != "vote" && e.Kind != "pre-vote" {
+	switch e.Kind {
+	case "vote", "pre-vote":
+	case "snapshot":
+		w.installing(r, e)
+		return
+	default:
 		return
 	}
 	if !e.Reply {

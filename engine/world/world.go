@@ -39,6 +39,8 @@ type World struct {
 	Members btree.Map[string, *Member] // raft members by name
 	// Log is what the newest entries of the members' logs hold, by index: one entry, or one for each term that had another there.
 	Log btree.Map[uint64, []Entry]
+	// Store is what its operators know of the store: who its members are, alarms, quota, compaction, backups.
+	Store Store
 	// Timing is raft's timeouts; zero: not known.
 	Timing event.RaftTiming
 	Nodes  btree.Map[string, *Node] // Node objects by name
@@ -101,8 +103,14 @@ type Process struct {
 
 // Member of the raft cluster as it sees itself.
 type Member struct {
-	Name                            string
-	Role                            string // follower, candidate, leader, down
+	Name string
+	// ID it votes under; empty: not told. Learner: it gets data and has no vote. Out: it is no member of the group (any more).
+	ID           string
+	Learner, Out bool
+	// Joined is when its place in the group became what it is, by JoinedSeq.
+	Joined                          time.Time
+	JoinedSeq                       event.Seq
+	Role                            string // follower, candidate, leader, learner, down
 	Term                            uint64
 	Leader                          string
 	LastIndex, CommitIndex, Applied uint64
@@ -126,6 +134,16 @@ type Member struct {
 	Snapshot uint64
 	// Cut is the last piece of log that it had to give up.
 	Cut Cut
+	// Size of its log and snapshots; DBSize is what its database occupies, DBInUse what of it is in use, Quota what bounds the first. Bytes; 0: not told.
+	Size, DBSize, DBInUse, Quota int64
+	Disk                         Disk
+	// Traps that wait for it, copied on write, and the last that it stepped on.
+	Traps  []event.TrapSet
+	Sprung Sprung
+	// Aside is what was last moved away from its disk, Install the last snapshot that was sent to it; Seq is 0 where there was none.
+	Aside    Aside
+	Install  Install
+	Diverged Diverged
 }
 
 // Node is a Node object with what the screen asks of it.
@@ -230,8 +248,8 @@ type Election struct {
 	Seq           event.Seq
 	// LostSeq is the record that tells of the loss, or of the winner's standing for election where nobody saw the loss.
 	LostSeq event.Seq
-	// Votes that were known to be for it when it was elected, its own among them; 0: none was recorded.
-	Votes int
+	// Votes that were known to be for it when it was elected, its own among them; 0: none was recorded. Voters there were.
+	Votes, Voters int
 }
 
 // Requests answered by all API servers.

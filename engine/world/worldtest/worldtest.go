@@ -148,8 +148,10 @@ func (s *Story) happen() {
 	case n < 90:
 		q := pick(s, []string{"deployment", "replicaset", "node"})
 		s.put(event.On("controller-manager", pick(s, s.masters)), 0, s.work(q, s.rng.IntN(5), s.rng.IntN(2)))
-	case n < 93:
+	case n < 92:
 		s.raft(pick(s, s.masters))
+	case n < 93:
+		s.store(pick(s, s.masters))
 	case n < 95:
 		m := pick(s, s.masters)
 		s.put(event.On("etcd", m), 0, event.RaftProgress{Member: m, LastIndex: uint64(s.rev), CommitIndex: uint64(s.rev), Applied: uint64(s.rev), Revision: s.rev})
@@ -234,6 +236,46 @@ func (s *Story) raft(m string) {
 	default:
 		s.put(by, 0, event.RaftAppended{Member: m, From: at, To: at, Term: s.term, CommitIndex: at - 1, Opened: s.rng.IntN(9) == 0,
 			Entries: []event.RaftEntry{{Index: at, Term: s.term, Writes: []event.RaftWrite{{Object: kinds.ObjectRef{Resource: "pods", Name: "p"}}}}}})
+	}
+}
+
+// store makes one of the things happen that its operators do or see.
+func (s *Story) store(m string) {
+	by := event.On("etcd", m)
+	switch s.rng.IntN(14) {
+	case 0, 1:
+		var members []event.StoreMember
+		for i, n := range s.masters {
+			if i == 0 || s.rng.IntN(4) > 0 {
+				members = append(members, event.StoreMember{Name: n, ID: fmt.Sprint(n, "#", 1+s.rng.IntN(2)), Learner: i > 0 && s.rng.IntN(4) == 0})
+			}
+		}
+		s.put(by, s.given, event.MembersChanged{Members: members, Index: uint64(s.rev), Term: s.term})
+	case 2:
+		s.put(by, 0, event.StoreCompacted{Revision: s.rev - 10})
+	case 3:
+		s.put(by, 0, event.StoreDefragmented{Member: m, Before: 1 << 20, After: 1 << 19})
+	case 4:
+		s.put(by, 0, event.StoreAlarm{Kind: pick(s, []string{"NOSPACE", "CORRUPT"}), Member: m, Raised: s.rng.IntN(2) == 0})
+	case 5:
+		s.put(by, 0, event.StoreLease{ID: int64(s.rng.IntN(5)), Change: pick(s, []string{"granted", "expired", "revoked"}), TTL: time.Minute, Keys: 1})
+	case 6:
+		s.put(event.Engine, s.given, event.StoreQuota{Bytes: 8 << 20})
+	case 7:
+		s.put(by, s.given, event.StoreBackedUp{Member: m, File: "f", Revision: s.rev, Keys: 3, Bytes: 99})
+	case 8:
+		s.put(event.Engine, s.given, event.StoreRestored{File: "f", Revision: s.rev, Restored: s.rev + 1000, Keys: 3})
+	case 9:
+		s.put(by, s.given, event.DiskChanged{Member: m, State: pick(s, []string{"ok", "full", "slow", "torn"}), Text: "t"})
+	case 10:
+		s.put(by, s.given, event.DiskSetAside{Member: m, Text: m + ".aside-1"})
+	case 11:
+		s.put(by, s.given, event.TrapSet{Member: m, Point: pick(s, []string{"before-apply", "after-apply", ""}), Action: "kill"})
+	case 12:
+		s.put(by, 0, event.TrapSprung{Member: m, Point: "before-apply", Action: "kill"})
+	default:
+		s.put(by, 0, event.StoreDiverged{Member: m, Index: uint64(s.rev)})
+		s.put(by, 0, event.RaftMessage{From: pick(s, s.masters), To: m, Kind: "snapshot", Term: s.term, LastIndex: uint64(s.rev), Piece: 1, Pieces: 3, Lost: s.rng.IntN(2) == 0})
 	}
 }
 
