@@ -3,7 +3,8 @@
 // Parse reads the words (design.md 9), String gives them back in canonical form; Parse(c.String()) equals c. A command says what is wanted; whether it can be done is
 // decided by the engine when it is carried out.
 //
-// Imports of ours: none. Goroutines: values, safe anywhere. Time: durations are simulated.
+// Imports of ours: raftstore/failure, for the names of what can go wrong in the store. Goroutines: values, safe anywhere. Time: durations are simulated, but those of
+// a disk and of a failpoint, which are wall.
 package command
 
 import (
@@ -73,7 +74,7 @@ type Loss struct {
 }
 
 func (c Loss) String() string {
-	return "loss " + c.A + " " + c.B + " " + strconv.FormatFloat(c.Percent, 'g', -1, 64) + "%" + oneway(c.OneWay)
+	return "loss " + c.A + " " + c.B + " " + percentText(c.Percent) + oneway(c.OneWay)
 }
 
 // Heal lifts link faults that touch Target; all of them when Target is empty.

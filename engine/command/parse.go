@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"math"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +27,7 @@ var kubectlVerbs = map[string]bool{"get": true, "describe": true, "create": true
 	"delete": true, "cordon": true, "uncordon": true, "taint": true, "label": true}
 
 // planned words are refused by name, so that nobody takes them for typing errors.
-var planned = map[string]bool{"disk": true, "backup": true, "restore": true, "member": true, "pressure": true, "vm": true}
+var planned = map[string]bool{"pressure": true, "vm": true}
 
 // Words lists the command words in the order of help.
 func Words() []Word {
@@ -41,8 +40,20 @@ func Words() []Word {
 		{"partition", "partition A,B | C,D", "cut all links between groups of machines", parsePartition},
 		{"delay", "delay A B 200ms [oneway]", "make packets take longer", parseDelay},
 		{"loss", "loss A B 20% [oneway]", "lose a share of packets", parseLoss},
+		{"duplicate", "duplicate A B 20% [oneway]", "deliver a share of the store's messages twice", parseDuplicate},
+		{"reorder", "reorder A B 20% [oneway]", "let a share of the store's messages come late, behind newer ones", parseReorder},
+		{"clog", "clog A B [oneway]", "lose the rest of each snapshot after its first piece", parseClog},
 		{"heal", "heal [TARGET]", "repair links: those that touch TARGET, or all", parseHeal},
 		{"wipe", "wipe TARGET", "delete the disk of a master that is down", parseWipe},
+		{"disk", "disk MASTER ok|full|slow [200ms]|flaky|readonly|torn|zeroed|flipped|cut|deleted", "make a master's disk misbehave, or damage what is on it", parseDisk},
+		{"failpoint", "failpoint MASTER POINT kill|fail|stall [200ms] [skip=N], or failpoint MASTER clear", "let a store member fail at a step of its work", parseFailpoint},
+		{"member", "member add|promote|remove|replace MASTER", "change who belongs to the store", parseMember},
+		{"backup", "backup FILE", "write the store's content to a file (@NAME: kept for this run only)", parseBackup},
+		{"restore", "restore FILE", "stop the store and begin anew with a backup", parseRestore},
+		{"compact", "compact [REVISION]", "drop the store's history up to a revision", parseCompact},
+		{"defrag", "defrag MASTER|all", "give free space of a member's database back", parseDefrag},
+		{"disarm", "disarm", "lift the store's alarms", none(Disarm{})},
+		{"quota", "quota SIZE", "bound the size of the store's database (2Gi by default)", parseQuota},
 		{"crash", "crash pod/NAMESPACE/NAME [CONTAINER] [code=N]", "make a container exit", parseCrash},
 		{"break", "break readiness|liveness pod/NAMESPACE/NAME", "make a probe of a pod fail until its container restarts", parseBreak},
 		{"speed", "speed 10x", "simulated seconds per second, 0.1x to 60x", parseSpeed},
@@ -94,45 +105,6 @@ func names() string {
 		out = append(out, w.Name)
 	}
 	return strings.Join(out, ", ")
-}
-
-// Complete offers ways to go on with a line, given the targets that exist (machines, machine/process, special names). Sorted.
-func Complete(line string, targets []string) []string {
-	fields := strings.Fields(line)
-	fresh := line == "" || strings.HasSuffix(line, " ")
-	var offers []string
-	switch {
-	case len(fields) == 0 || (len(fields) == 1 && !fresh):
-		for _, w := range Words() {
-			offers = append(offers, w.Name)
-		}
-		for v := range kubectlVerbs {
-			offers = append(offers, v)
-		}
-	default:
-		switch strings.ToLower(fields[0]) {
-		case "kill", "stop", "start", "restart", "heal", "wipe", "delay", "loss":
-			offers = targets
-		case "cut":
-			offers = append([]string{"all", "oneway"}, targets...)
-		case "until":
-			offers = []string{"quiet", "anomaly", "NodeNotReady", "Killing", "Scheduled", "FailedScheduling", "TaintManagerEviction", "Leading", "RaftRole"}
-		case "speed":
-			offers = []string{"0.1x", "0.5x", "1x", "5x", "10x", "30x", "60x"}
-		}
-	}
-	last := ""
-	if !fresh {
-		last = fields[len(fields)-1]
-	}
-	var out []string
-	for _, o := range offers {
-		if strings.HasPrefix(o, last) && o != last {
-			out = append(out, o)
-		}
-	}
-	sort.Strings(out)
-	return out
 }
 
 // split cuts a line into words; quotes keep spaces together, "|" is a word of its own.
@@ -254,15 +226,8 @@ func parseDelay(args []string) (Command, error) {
 }
 
 func parseLoss(args []string) (Command, error) {
-	a, b, rest, one, err := link(args, 1)
-	if err != nil {
-		return nil, err
-	}
-	f, err := strconv.ParseFloat(strings.TrimSuffix(rest[0], "%"), 64)
-	if err != nil || math.IsNaN(f) || f <= 0 || f > 100 {
-		return nil, fmt.Errorf("%q is not a percentage above 0 and up to 100", rest[0])
-	}
-	return Loss{A: a, B: b, Percent: f, OneWay: one}, nil
+	a, b, p, one, err := share(args)
+	return Loss{A: a, B: b, Percent: p, OneWay: one}, err
 }
 
 func parsePartition(args []string) (Command, error) {
