@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"example.com/kubeviz/raftstore/internal/peer"
+	"example.com/kubeviz/raftstore/mvcc"
 )
 
 // Insider is an Observer that also wants to see raft at work: what each member's log holds, whom each member hears, and, for as long as an election goes on and
@@ -60,8 +61,13 @@ type LogChange struct {
 // LogEntry is an entry and what it holds.
 type LogEntry struct {
 	Index, Term uint64
-	// Kind: "write", "noop" (a leader's first entry), "configuration", "barrier", "compaction", "mark" (says only that a term has begun, or was meant for another).
+	// Kind: "write", "noop" (a leader's first entry), "configuration", "barrier", "compaction", "lease" (granted or ended), "alarm" (raised, or all lifted), "mark" (says only
+	// that a term has begun, or was meant for another). An entry that holds several is named after the first of write, lease, alarm, compaction.
 	Kind string
+	// Members that a configuration names; Leases is how many leases are granted or ended, Alarm the one that is raised (zero: all are lifted).
+	Members []Member
+	Leases  int
+	Alarm   mvcc.Alarm
 	// Writes it holds, at most eight; More is the number of further ones.
 	Writes []LogWrite
 	More   int
@@ -196,11 +202,10 @@ func (in *insider) deleted(l *life) func(from, to uint64) {
 	}
 }
 
-func (in *insider) saved(l *life) func(index, term uint64) {
-	if in == nil {
-		return nil
+func (in *insider) savedAt(l *life, index, term uint64) {
+	if in != nil {
+		in.tell(l, LogChange{Kind: LogSaved, To: index, Term: term})
 	}
-	return func(index, term uint64) { in.tell(l, LogChange{Kind: LogSaved, To: index, Term: term}) }
 }
 
 func (in *insider) restored(l *life, index, term uint64) {
@@ -237,7 +242,7 @@ func (in *insider) describe(l *raft.Log) LogEntry {
 		e.Kind = "noop"
 		return e
 	case raft.LogConfiguration:
-		e.Kind = "configuration"
+		e.Kind, e.Members = "configuration", configured(l.Data)
 		return e
 	default:
 		e.Kind = "barrier"
@@ -251,21 +256,53 @@ func (in *insider) describe(l *raft.Log) LogEntry {
 	return describeCommands(e, entry.Commands)
 }
 
-func describeCommands(e LogEntry, commands []peer.Command) LogEntry {
-	for _, c := range commands {
-		if c.Compact > 0 {
-			if e.Kind == "mark" {
-				e.Kind = "compaction"
-			}
-			continue
+// configured reads which members a configuration names; nil where it cannot be read.
+func configured(b []byte) (members []Member) {
+	defer func() {
+		if recover() != nil { // raft panics on what it did not write
+			members = nil
 		}
-		e.Kind = "write"
-		for _, op := range c.Txn.Then {
-			if len(e.Writes) == writesShown {
-				e.More++
-				continue
+	}()
+	for _, s := range raft.DecodeConfiguration(b).Servers {
+		members = append(members, Member{Name: string(s.Address), ID: string(s.ID), Learner: s.Suffrage != raft.Voter})
+	}
+	return members
+}
+
+// describeCommands names an entry after the most telling of its commands: writes, then leases, alarms, compactions.
+func describeCommands(e LogEntry, commands []peer.Command) LogEntry {
+	rank := 0
+	is := func(r int, kind string) {
+		if r > rank {
+			rank, e.Kind = r, kind
+		}
+	}
+	show := func(w LogWrite) {
+		if len(e.Writes) == writesShown {
+			e.More++
+			return
+		}
+		e.Writes = append(e.Writes, w)
+	}
+	for i := range commands {
+		switch c := &commands[i]; c.Kind {
+		case peer.Compact:
+			is(1, "compaction")
+		case peer.Raise, peer.Disarm:
+			is(2, "alarm")
+			e.Alarm = c.Alarm
+		case peer.Grant, peer.Revoke, peer.Expire:
+			is(3, "lease")
+			e.Leases++
+		default:
+			is(4, "write")
+			ops := c.Txn.Then
+			if len(ops) == 0 {
+				ops = c.Txn.Else
 			}
-			e.Writes = append(e.Writes, LogWrite{Key: op.Key, Delete: op.Delete, Tag: c.Txn.Tag})
+			for _, op := range ops {
+				show(LogWrite{Key: op.Key, Delete: op.Delete, Tag: c.Txn.Tag})
+			}
 		}
 	}
 	return e

@@ -1,8 +1,6 @@
 package raftstore
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -52,7 +50,11 @@ type life struct {
 	// deferred runs when the member is ready.
 	deferred []func()
 
-	hub hub
+	hub    hub
+	lessor lessor
+	space  space
+	// digests is guarded by the lock of the state.
+	digests digests
 }
 
 func newLife(m *member) *life {
@@ -63,9 +65,8 @@ func newLife(m *member) *life {
 	l.pending = make(map[uint64]*proposal)
 	l.hub.life = l
 	// Request ids must not meet those of another life in the log, so each life begins at a random one.
-	var seed [8]byte
-	rand.Read(seed[:]) // never fails
-	l.nextID.Store(binary.LittleEndian.Uint64(seed[:]))
+	l.nextID.Store(peer.NewOrigin())
+	l.lessor.next.Store(never)
 	return l
 }
 
@@ -97,7 +98,7 @@ func (l *life) run(before *life, dropLog bool) {
 			Applied: l.applied, Restored: l.restored, Answer: l.answer, Changed: l.changed, Ask: l.asked,
 			Failed:    func(err error) { l.m.end(l, err.Error()) },
 			Conflicts: l.dropLog,
-			Opened:    c.insider.opened(l), Appended: c.insider.appended(l), Deleted: c.insider.deleted(l), Saved: c.insider.saved(l),
+			Opened:    c.insider.opened(l), Appended: c.insider.appended(l), Deleted: c.insider.deleted(l), Saved: l.saved, Step: l.trap,
 		},
 		DropLog: dropLog,
 	})
@@ -217,6 +218,7 @@ func (l *life) applied(index, term uint64, outcomes []peer.Outcome, kv *mvcc.Sto
 	l.m.c.announce(index, term, outcomes)
 	l.m.c.insider.applied(l, index, term)
 	l.hub.publish(outcomes, kv.Revision())
+	l.keepUp(index, term, outcomes, kv)
 }
 
 // restored runs with the state locked, when a leader's snapshot has replaced it.
@@ -224,6 +226,7 @@ func (l *life) restored(index, term uint64, kv *mvcc.Store) {
 	l.note(kv)
 	l.m.c.insider.restored(l, index, term)
 	l.hub.end(mvcc.ErrRestored)
+	l.keptUp(index, kv)
 	// What was handed over may be part of the snapshot, or not: nobody can tell.
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -296,6 +299,8 @@ func (l *life) asked(from string, question any) any {
 	switch q := question.(type) {
 	case forwardedWrites:
 		return l.accept(q.term, q.writes)
+	case leaseQuestion:
+		return l.answerLease(from, q)
 	case indexQuestion:
 		return l.answerIndex(from, q)
 	case termQuestion:

@@ -1,28 +1,41 @@
 package raftstore
 
 import (
-	"context"
-	"time"
-
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
-func (m *member) GrantLease(_ context.Context, _ time.Duration, done func(Lease)) {
-	done(Lease{Written: Written{Outcome: Refused, Err: errNotYet}})
+// Defragment gives free space back; see Store. The state is locked meanwhile: reads, watches and entries wait, raft itself goes on.
+func (m *member) Defragment(done func(before, after int64, err error)) {
+	l := m.current()
+	if l == nil || l.peer.Load() == nil {
+		done(0, 0, ErrStopped)
+		return
+	}
+	l.inflight.Add(1)
+	l.goes("defragment", func() {
+		defer l.inflight.Add(-1)
+		var before, after int64
+		l.peer.Load().WithState(func(kv *mvcc.Store) {
+			before, after = kv.Defragment()
+			l.weigh(kv)
+		})
+		select {
+		case <-l.stop: // it was done to a state that nobody will ever see
+			done(0, 0, ErrStopped)
+			return
+		default:
+		}
+		m.c.opt.Observer.Changed(Change{Kind: Defragmented, Member: m.name, Before: before, After: after})
+		done(before, after, nil)
+	})
 }
 
-func (m *member) RevokeLease(_ context.Context, _ mvcc.LeaseID, done func(Written)) {
-	done(Written{Outcome: Refused, Err: errNotYet})
+// HashKV is a checksum of what this member holds; see Store.
+func (m *member) HashKV(rev int64) (mvcc.HashKV, error) {
+	l := m.current()
+	if l == nil || l.peer.Load() == nil {
+		return mvcc.HashKV{}, ErrStopped
+	}
+	h, err := l.peer.Load().View().HashKV(rev)
+	return h, translate(err)
 }
-
-func (m *member) KeepAlive(_ context.Context, _ mvcc.LeaseID, done func(Lease)) {
-	done(Lease{Written: Written{Outcome: Refused, Err: errNotYet}})
-}
-
-func (m *member) Disarm(_ context.Context, done func(Written)) {
-	done(Written{Outcome: Refused, Err: errNotYet})
-}
-
-func (m *member) Defragment(done func(before, after int64, err error)) { done(0, 0, errNotYet) }
-
-func (m *member) HashKV(int64) (mvcc.HashKV, error) { return mvcc.HashKV{}, errNotYet }

@@ -192,6 +192,7 @@ func (m *member) Status() MemberStatus {
 	}
 	s.Ready = l.ready.Load()
 	s.Revision, s.Compacted = l.revision.Load(), l.compacted.Load()
+	l.space.status(&s, m.c.quota())
 	if s.SizeBytes = m.disk.Size(); s.SizeBytes == 0 {
 		s.SizeBytes = l.size.Load()
 	}
@@ -218,6 +219,9 @@ func told(o *peer.Outcome, index, term uint64) TxnResult {
 	}
 	if r.Err != nil {
 		r.Outcome = Refused
+	}
+	if o.Repeated { // whoever asked for it was answered before; nobody is left who may believe this
+		r.Outcome, r.Err = Unknown, ErrLeaderChanged
 	}
 	return r
 }

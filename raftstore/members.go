@@ -33,7 +33,5 @@ func (c *RaftCluster) RemoveMember(_ context.Context, _ string, done func(Writte
 
 func (c *RaftCluster) Backup(string, io.Writer) (BackupInfo, error)      { return BackupInfo{}, errNotYet }
 func (c *RaftCluster) Restore(io.Reader) (BackupInfo, error)             { return BackupInfo{}, errNotYet }
-func (c *RaftCluster) SetQuota(int64)                                    {}
 func (c *RaftCluster) SetDisk(string, failure.Disk, time.Duration) error { return errNotYet }
 func (c *RaftCluster) Traps() *failure.Traps                             { return &failure.Traps{} }
-func (c *RaftCluster) Advance(time.Time)                                 {}

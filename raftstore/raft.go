@@ -93,6 +93,8 @@ type RaftCluster struct {
 	// heartbeat is the present timeout, in nanoseconds.
 	heartbeat atomic.Int64
 
+	upkeep upkeep
+
 	insider *insider // nil: the observer does not want to see inside
 
 	announcing sync.Mutex

@@ -335,6 +335,7 @@ func (l *life) becomeReady() {
 	for _, do := range deferred {
 		do()
 	}
+	p.WithState(l.weigh)
 }
 
 // waitLogged waits until the log reaches index while the same leader is followed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"example.com/kubeviz/raftstore/failure"
 	"example.com/kubeviz/raftstore/internal/peer"
 )
 
@@ -33,7 +34,9 @@ type proposal struct {
 	enc  peer.Encoded
 	done func(TxnResult)
 	// term it was handed over for; 0: it was not, and is in no log.
-	term   uint64
+	term uint64
+	// bound: it is meant for that term alone, and refused where it cannot be proposed in it.
+	bound  bool
 	forget func() bool // stops watching the caller's context
 }
 
@@ -68,6 +71,32 @@ func (l *life) write(ctx context.Context, enc peer.Encoded, done func(TxnResult)
 	}
 	l.mu.Unlock()
 	wake(l.wakeWrites)
+}
+
+// writeIn proposes what this member, as the leader of term, has decided; it is void in any other term. done is called once for each.
+func (l *life) writeIn(term uint64, encs []peer.Encoded, done func(i int, r TxnResult)) {
+	if len(encs) == 0 {
+		return
+	}
+	ws := make([]*proposal, len(encs))
+	l.inflight.Add(int64(len(encs)))
+	l.mu.Lock()
+	ended := l.ended
+	for i, enc := range encs {
+		ws[i] = &proposal{enc: enc, term: term, bound: true, done: func(r TxnResult) { done(i, r) }}
+		if !ended {
+			l.pending[enc.ID] = ws[i]
+			l.outbox = append(l.outbox, outgoing{enc: enc, term: term})
+		}
+	}
+	l.mu.Unlock()
+	if ended {
+		for _, w := range ws {
+			l.finish(w, TxnResult{Written: Written{Outcome: Refused, Err: ErrStopped}})
+		}
+		return
+	}
+	wake(l.wakePropose)
 }
 
 func (l *life) finish(w *proposal, r TxnResult) {
@@ -183,6 +212,9 @@ func (l *life) handOver() bool {
 // forward brings a batch to the leader of term. What surely did not get there goes back to the queue; what may have stays in doubt until an
 // entry tells.
 func (l *life) forward(p *peer.Peer, leader string, term uint64, batch []*proposal) {
+	if !l.step(failure.BeforeForward) {
+		return
+	}
 	q := forwardedWrites{term: term, writes: make([]peer.Encoded, len(batch))}
 	for i, w := range batch {
 		q.writes[i] = w.enc
@@ -190,6 +222,9 @@ func (l *life) forward(p *peer.Peer, leader string, term uint64, batch []*propos
 	moved := func() bool { return p.Leader() != leader || p.CurrentTerm() != term }
 	answer, err := l.m.c.fabric.Call(l.m.name, leader, q, l.stop, moved)
 	taken := answer == true || err == peer.ErrNoAnswer
+	if taken && !l.step(failure.AfterForward) {
+		return
+	}
 	l.mu.Lock()
 	l.forwarding--
 	if !taken {
@@ -244,8 +279,13 @@ func (l *life) proposeWrites() {
 			if term == 0 {
 				break
 			}
+			if !l.step(failure.BeforePropose) {
+				return
+			}
 			if !p.Propose(term, peer.EncodeEntry(term, batch)) {
 				l.notProposed(batch)
+			} else if !l.step(failure.AfterPropose) {
+				return
 			}
 		}
 	}
@@ -277,14 +317,22 @@ func (l *life) nextEntry() (term uint64, batch []peer.Encoded) {
 // notProposed takes back this member's own writes. Those of others learn it from the next leader's mark.
 func (l *life) notProposed(batch []peer.Encoded) {
 	l.mu.Lock()
-	var mine []*proposal
+	var mine, bound []*proposal
 	for _, enc := range batch {
-		if w := l.pending[enc.ID]; w != nil {
+		switch w := l.pending[enc.ID]; {
+		case w == nil:
+		case w.bound:
+			delete(l.pending, enc.ID)
+			bound = append(bound, w)
+		default:
 			mine = append(mine, w)
 		}
 	}
 	l.requeue(mine)
 	l.mu.Unlock()
+	for _, w := range bound {
+		l.finish(w, TxnResult{Written: Written{Outcome: Refused, Err: ErrLeaderChanged}})
+	}
 	wake(l.wakeWrites)
 }
 

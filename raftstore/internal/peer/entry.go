@@ -8,48 +8,19 @@ import (
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
-// A log entry carries the writes that arrived together:
+// A log entry carries the commands that arrived together:
 //
-//	version, term, count, count × {id (8 bytes), kind, length, body}, CRC-32C
+//	version, term, count, count × {id (8 bytes), length, body (kind and content)}, CRC-32C
 //
 // It is valid only in the term it names. Where raft logs it in a later one (leadership was lost and won again while it waited), every member
 // skips it. So once a member has applied anything of a later term, it knows that a write of an earlier term that it has not seen never will be.
 
-const (
-	entryVersion = 1
-	kindTxn      = 0
-	kindCompact  = 1
-)
+const entryVersion = 2
 
-// Command is one write in an entry.
-type Command struct {
-	// ID is how the member that asked for it recognises it; chosen at random per life of a member.
-	ID uint64
-	// Txn, or a compaction to revision Compact when that is not zero.
-	Txn     mvcc.Txn
-	Compact int64
-}
-
-// Entry is a log entry, decoded.
+// Entry is a log entry, decoded. It may be shared by all members of a cluster and is never written to.
 type Entry struct {
 	Term     uint64
 	Commands []Command
-}
-
-// Encoded is a Command as bytes, ready to be put into an entry.
-type Encoded struct {
-	ID   uint64
-	Body []byte // kind and content
-}
-
-// EncodeTxn encodes a transaction.
-func EncodeTxn(id uint64, t mvcc.Txn) Encoded {
-	return Encoded{ID: id, Body: mvcc.AppendTxn([]byte{kindTxn}, t)}
-}
-
-// EncodeCompact encodes a compaction.
-func EncodeCompact(id uint64, rev int64) Encoded {
-	return Encoded{ID: id, Body: binary.AppendUvarint([]byte{kindCompact}, uint64(rev))}
 }
 
 // EncodeEntry makes a log entry for term. Without commands it only marks the term.
@@ -96,29 +67,17 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		if len(b) < 8 {
 			return damaged("cut short")
 		}
-		c := &e.Commands[i]
-		c.ID = binary.LittleEndian.Uint64(b)
+		id := binary.LittleEndian.Uint64(b)
 		b = b[8:]
 		size, n := binary.Uvarint(b)
 		if n <= 0 || size == 0 || size > uint64(len(b)-n) {
 			return damaged("bad length")
 		}
-		body := b[n : n+int(size)]
-		b = b[n+int(size):]
-		switch body[0] {
-		case kindTxn:
-			if c.Txn, err = mvcc.DecodeTxn(body[1:]); err != nil {
-				return nil, fmt.Errorf("entry: command %d: %w", i, err)
-			}
-		case kindCompact:
-			rev, n := binary.Uvarint(body[1:])
-			if n != len(body)-1 || rev == 0 || rev > 1<<62 {
-				return damaged("bad compaction")
-			}
-			c.Compact = int64(rev)
-		default:
-			return damaged("unknown kind of command")
+		if e.Commands[i], err = decodeCommand(b[n : n+int(size)]); err != nil {
+			return nil, fmt.Errorf("entry: command %d: %w", i, err)
 		}
+		e.Commands[i].ID = id
+		b = b[n+int(size):]
 	}
 	if len(b) > 0 {
 		return damaged("bytes left over")

@@ -1,29 +1,39 @@
 package peer
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/raft"
 
+	"example.com/kubeviz/raftstore/failure"
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
 // Outcome is what became of one command of an entry.
 type Outcome struct {
-	ID     uint64
-	Tag    uint64
-	Result mvcc.TxnResult
+	ID  uint64
+	Tag uint64
+	// Command is the one that was run; shared and immutable.
+	Command *Command
+	Result  mvcc.TxnResult
 	// Events is nil when nothing changed.
 	Events []mvcc.Event
-	// Err is set for a compaction that was refused.
+	// Err is set for a command other than a transaction that was turned down, and for any that came too late to know whether it was run before (ErrLate).
 	Err error
+	// Repeated: it was run before, and not again.
+	Repeated bool
+	// Alarms that a Raise put in force or a Disarm lifted.
+	Alarms []mvcc.Alarm
 }
+
+// ErrLate turns down a command that has been on its way for so long that nobody knows whether a copy of it was applied. Whoever was not answered by then knows now
+// that it was not: the first copy is answered first.
+var ErrLate = errors.New("the request was overtaken by too many later ones")
 
 // fsm applies committed entries to the state machine. It is thin: everything that decides anything is in mvcc.
 type fsm struct {
@@ -40,6 +50,7 @@ type fsm struct {
 
 	mu     sync.Mutex
 	kv     *mvcc.Store
+	met    *met
 	view   *mvcc.View // frozen copy of kv, when current
 	halted error
 	// begun is set when the start is over, from when on a restore means that a leader sent a snapshot.
@@ -52,27 +63,45 @@ var (
 )
 
 // Apply runs one committed entry. An entry that cannot be read, or a panic, halts this member and not the program: from then on it answers
-// with the same error and changes nothing.
+// with the same error, as all members do that were given the same bytes, and changes nothing.
 func (f *fsm) Apply(l *raft.Log) (answer any) {
 	if f.closed.Load() {
 		return nil
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			answer = f.stop(fmt.Errorf("log index %d: panic: %v\n%s", l.Index, r, debug.Stack()))
+			answer = f.stop(fmt.Errorf("log index %d: panic: %v", l.Index, r), debug.Stack())
 		}
 	}()
 	entry, err := f.decoder.Decode(l.Index, l.Term, l.Data)
 	if err != nil {
-		return f.stop(fmt.Errorf("log index %d: %w", l.Index, err))
+		return f.stop(fmt.Errorf("log index %d: %w", l.Index, err), nil)
+	}
+	if err := f.step(failure.BeforeApply); err != nil {
+		return err
 	}
 	outcomes, err := f.apply(entry, l)
 	if err != nil {
 		return err
 	}
 	f.committed()
+	if err := f.step(failure.AfterApply); err != nil {
+		return err
+	}
 	f.hooks.Answer(l.Index, l.Term, outcomes)
 	return nil
+}
+
+// step passes a point where a trap may wait. After an error nothing of this life has any effect.
+func (f *fsm) step(at failure.Point) error {
+	if f.hooks.Step == nil {
+		return nil
+	}
+	err := f.hooks.Step(at)
+	if err != nil {
+		f.closed.Store(true)
+	}
+	return err
 }
 
 // apply runs the commands of an entry that is meant for the term it was logged in.
@@ -83,6 +112,7 @@ func (f *fsm) apply(entry *Entry, l *raft.Log) ([]Outcome, error) {
 		return nil, f.halted
 	}
 	var outcomes []Outcome
+	f.met.begin(l.Term)
 	if entry.Term == l.Term {
 		outcomes = make([]Outcome, len(entry.Commands))
 		for i := range entry.Commands {
@@ -97,18 +127,56 @@ func (f *fsm) apply(entry *Entry, l *raft.Log) ([]Outcome, error) {
 }
 
 func (f *fsm) run(c *Command) Outcome {
-	if c.Compact > 0 {
-		return Outcome{ID: c.ID, Err: f.kv.Compact(c.Compact)}
+	o := Outcome{ID: c.ID, Command: c}
+	switch f.met.meet(c.ID) {
+	case repeated:
+		o.Repeated = true
+		return o
+	case late:
+		o.Err = ErrLate
+		return o
 	}
-	result, events := f.kv.Apply(c.Txn)
-	return Outcome{ID: c.ID, Tag: c.Txn.Tag, Result: result, Events: events}
+	switch c.Kind {
+	case Txn:
+		o.Tag = c.Txn.Tag
+		o.Result, o.Events = f.kv.Apply(c.Txn)
+		return o
+	case Compact:
+		o.Err = f.kv.Compact(c.Compact)
+	case Grant:
+		if f.full() {
+			o.Err = mvcc.ErrNoSpace
+			break
+		}
+		f.kv.Grant(c.Lease, c.TTL)
+	case Revoke, Expire:
+		o.Events, o.Err = f.kv.Revoke(c.Lease)
+		o.Result.Changed = len(o.Events) > 0
+	case Raise:
+		if f.kv.Raise(c.Alarm) {
+			o.Alarms = []mvcc.Alarm{c.Alarm}
+		}
+	case Disarm:
+		o.Alarms = f.kv.Disarm()
+	}
+	o.Result.Revision = f.kv.Revision()
+	return o
 }
 
-func (f *fsm) stop(err error) error {
+// full reports that an alarm for lack of space is on.
+func (f *fsm) full() bool {
+	return slices.ContainsFunc(f.kv.Alarms(), func(a mvcc.Alarm) bool { return a.Kind == mvcc.NoSpace })
+}
+
+// stop halts the state machine. Where it happened is for those who mend it, and no part of the answer.
+func (f *fsm) stop(err error, stack []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.halted == nil {
 		f.halted = err
+		if stack != nil {
+			err = fmt.Errorf("%w\n%s", err, stack)
+		}
 		f.halt(err)
 	}
 	return f.halted
@@ -134,98 +202,4 @@ func (f *fsm) frozen() *mvcc.View {
 		f.view = f.kv.Snapshot()
 	}
 	return f.view
-}
-
-// stateMagic opens the snapshot of a member: the index and term it stands for, then the state machine, then a checksum.
-const stateMagic = "kvmember\x01"
-
-// Snapshot takes constant time; the work is done in Persist, beside further entries.
-func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.halted != nil {
-		return nil, f.halted
-	}
-	return &stateSnapshot{view: f.kv.Snapshot(), index: f.index.Load(), term: f.term.Load(), saved: f.hooks.Saved}, nil
-}
-
-type stateSnapshot struct {
-	view        *mvcc.View
-	index, term uint64
-	saved       func(index, term uint64) // nil: nobody wants to know
-}
-
-func (s *stateSnapshot) Persist(sink raft.SnapshotSink) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("write snapshot: panic: %v", r)
-		}
-		if err != nil {
-			err = errors.Join(err, sink.Cancel())
-		}
-	}()
-	b := []byte(stateMagic)
-	b = binary.LittleEndian.AppendUint64(b, s.index)
-	b = binary.LittleEndian.AppendUint64(b, s.term)
-	if _, err := sink.Write(b); err != nil {
-		return err
-	}
-	if _, err := sink.Write(s.view.Encode()); err != nil {
-		return err
-	}
-	if err := sink.Close(); err != nil {
-		return err
-	}
-	if s.saved != nil {
-		s.saved(s.index, s.term)
-	}
-	return nil
-}
-
-func (s *stateSnapshot) Release() {}
-
-// Restore replaces the state by a snapshot, read aside first. Watches end, because they cannot tell what they missed. One that would turn the
-// state back is refused.
-func (f *fsm) Restore(r io.ReadCloser) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("read snapshot: panic: %v", p)
-		}
-	}()
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	if len(b) < len(stateMagic)+16 || string(b[:len(stateMagic)]) != stateMagic {
-		return fmt.Errorf("read snapshot: %w: not a snapshot of this version", mvcc.ErrDamaged)
-	}
-	b = b[len(stateMagic):]
-	index, term := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
-	kv, err := mvcc.DecodeSnapshot(b[16:])
-	if err != nil {
-		return err
-	}
-	if f.closed.Load() {
-		return errStopped
-	}
-	if err := f.replace(kv, index, term); err != nil {
-		return err
-	}
-	f.hooks.Answer(index, term, nil)
-	return nil
-}
-
-func (f *fsm) replace(kv *mvcc.Store, index, term uint64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.begun && index < f.index.Load() {
-		return fmt.Errorf("read snapshot: it ends at index %d, %d is applied", index, f.index.Load())
-	}
-	f.kv, f.view = kv, nil
-	f.index.Store(index)
-	f.term.Store(term)
-	if f.begun {
-		f.hooks.Restored(index, term, kv)
-	}
-	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
+	"example.com/kubeviz/raftstore/failure"
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
@@ -43,6 +44,8 @@ type Hooks struct {
 	Appended func(logs []*raft.Log)
 	Deleted  func(from, to uint64)
 	Saved    func(index, term uint64)
+	// Step is called where a trap may wait; nil: nowhere. With an error this life is over at that very point.
+	Step func(at failure.Point) error
 	// Ask answers a question of another member, on that member's goroutine.
 	Ask func(from string, question any) any
 }
@@ -93,7 +96,7 @@ type Peer struct {
 func Start(conf Config) (started *Peer, err error) {
 	p := &Peer{conf: conf, begun: make(chan struct{}), stopping: make(chan struct{}), stopped: make(chan struct{})}
 	p.trans = newTransport(conf.Fabric, conf.Name, p.begun)
-	p.fsm = &fsm{decoder: conf.Decoder, hooks: conf.Hooks, kv: mvcc.New(), committed: p.trans.news.tell, halt: func(err error) { go p.fail(err) }}
+	p.fsm = &fsm{decoder: conf.Decoder, hooks: conf.Hooks, kv: mvcc.New(), met: new(met), committed: p.trans.news.tell, halt: func(err error) { go p.fail(err) }}
 	p.disk, err = conf.Disk.open(conf.Logger)
 	if err != nil {
 		return nil, err

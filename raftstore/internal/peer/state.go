@@ -1,0 +1,152 @@
+package peer
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hashicorp/raft"
+
+	"example.com/kubeviz/raftstore/mvcc"
+)
+
+// The snapshot of a member: magic, length of a header (4 bytes), the header (index and term it stands for, the commands met in that term, CRC-32C), and the state machine,
+// which has a checksum of its own.
+
+const stateMagic = "kvmember\x02"
+
+// State is a member's snapshot: what it had applied up to an index.
+type State struct {
+	Index, Term uint64
+	KV          *mvcc.Store
+	met         *met
+}
+
+// EncodeState writes a snapshot that stands for index of term, of a state whose clients are all new.
+func EncodeState(index, term uint64, view *mvcc.View) []byte {
+	return append(stateHeader(index, term, new(met)), view.Encode()...)
+}
+
+func stateHeader(index, term uint64, m *met) []byte {
+	h := binary.LittleEndian.AppendUint64(nil, index)
+	h = binary.LittleEndian.AppendUint64(h, term)
+	h = mvcc.Seal(m.append(h))
+	b := binary.LittleEndian.AppendUint32([]byte(stateMagic), uint32(len(h)))
+	return append(b, h...)
+}
+
+// DecodeState reads what EncodeState, or a member's Snapshot, wrote. It fails with mvcc.ErrDamaged.
+func DecodeState(b []byte) (*State, error) {
+	damaged := func(what string) (*State, error) {
+		return nil, fmt.Errorf("read snapshot: %w: %s", mvcc.ErrDamaged, what)
+	}
+	if len(b) < len(stateMagic)+4 || string(b[:len(stateMagic)]) != stateMagic {
+		return damaged("not a snapshot of this version")
+	}
+	b = b[len(stateMagic):]
+	size := binary.LittleEndian.Uint32(b)
+	if b = b[4:]; uint64(size) > uint64(len(b)) {
+		return damaged("cut short")
+	}
+	h, err := mvcc.Unseal(b[:size])
+	if err != nil {
+		return nil, fmt.Errorf("read snapshot: header: %w", err)
+	}
+	if len(h) < 16 {
+		return damaged("a header that is too short")
+	}
+	s := &State{Index: binary.LittleEndian.Uint64(h), Term: binary.LittleEndian.Uint64(h[8:])}
+	r := &reader{b: h[16:]}
+	if s.met = readMet(r); r.bad || len(r.b) > 0 {
+		return damaged("a header that makes no sense")
+	}
+	if s.KV, err = mvcc.DecodeSnapshot(b[size:]); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Snapshot takes nearly constant time; the work is done in Persist, beside further entries.
+func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.halted != nil {
+		return nil, f.halted
+	}
+	return &stateSnapshot{view: f.kv.Snapshot(), met: f.met.clone(), index: f.index.Load(), term: f.term.Load(), saved: f.hooks.Saved}, nil
+}
+
+type stateSnapshot struct {
+	view        *mvcc.View
+	met         *met
+	index, term uint64
+	saved       func(index, term uint64) // nil: nobody wants to know
+}
+
+func (s *stateSnapshot) Persist(sink raft.SnapshotSink) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("write snapshot: panic: %v", r)
+		}
+		if err != nil {
+			err = errors.Join(err, sink.Cancel())
+		}
+	}()
+	if _, err := sink.Write(stateHeader(s.index, s.term, s.met)); err != nil {
+		return err
+	}
+	if _, err := sink.Write(s.view.Encode()); err != nil {
+		return err
+	}
+	if err := sink.Close(); err != nil {
+		return err
+	}
+	if s.saved != nil {
+		s.saved(s.index, s.term)
+	}
+	return nil
+}
+
+func (s *stateSnapshot) Release() {}
+
+// Restore replaces the state by a snapshot, read aside first. Watches end, because they cannot tell what they missed. One that would turn the
+// state back is refused.
+func (f *fsm) Restore(r io.ReadCloser) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("read snapshot: panic: %v", p)
+		}
+	}()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	s, err := DecodeState(b)
+	if err != nil {
+		return err
+	}
+	if f.closed.Load() {
+		return errStopped
+	}
+	if err := f.replace(s); err != nil {
+		return err
+	}
+	f.hooks.Answer(s.Index, s.Term, nil)
+	return nil
+}
+
+func (f *fsm) replace(s *State) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.begun && s.Index < f.index.Load() {
+		return fmt.Errorf("read snapshot: it ends at index %d, %d is applied", s.Index, f.index.Load())
+	}
+	f.kv, f.met, f.view = s.KV, s.met, nil
+	f.index.Store(s.Index)
+	f.term.Store(s.Term)
+	if f.begun {
+		f.hooks.Restored(s.Index, s.Term, s.KV)
+	}
+	return nil
+}
