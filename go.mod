@@ -3,6 +3,7 @@ module example.com/kubeviz
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1 // linearizability of recorded histories
 	github.com/charmbracelet/bubbles v1.0.0 // the text field of the console
 	github.com/charmbracelet/bubbletea v1.3.10 // the terminal loop of the screen
 	github.com/charmbracelet/lipgloss v1.1.0 // colour profiles and styles
@@ -26,7 +27,6 @@ require (
 )
 
 require (
-	github.com/anishathalye/porcupine v1.3.1 // indirect
 	github.com/armon/go-metrics v0.4.1 // indirect
 	github.com/atotto/clipboard v0.1.4 // indirect
 	github.com/aymanbagabas/go-osc52/v2 v2.0.1 // indirect

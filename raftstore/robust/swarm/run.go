@@ -1,0 +1,260 @@
+package swarm
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"example.com/kubeviz/raftstore"
+	"example.com/kubeviz/raftstore/failure"
+	"example.com/kubeviz/raftstore/mvcc"
+	"example.com/kubeviz/raftstore/robust/history"
+)
+
+// How long a healed cluster may take, virtual.
+const (
+	LeaderWithin = 5 * time.Second
+	WriteWithin  = 6 * time.Second
+	EqualWithin  = 15 * time.Second
+	// quiet is how long nothing changes before the end is looked at: everything has been delivered by then, and leases have run out.
+	quiet = 2 * time.Second
+	// LeaseSlack is how much later than its time a lease may run out when all is well.
+	LeaseSlack = 2 * time.Second
+	leasesEnd  = 5*time.Second + LeaseSlack
+
+	tick = 50 * time.Millisecond
+)
+
+// Floors that a run must reach to count.
+const (
+	AcknowledgedMin  = 200
+	LeaderChangesMin = 3
+)
+
+// Counts tells whether enough happened in a run.
+func Counts(h *history.History) bool {
+	return h.Acknowledged() >= AcknowledgedMin && h.LeaderChanges() >= LeaderChangesMin
+}
+
+// run is one run.
+type run struct {
+	plan    Plan
+	cluster raftstore.Cluster
+	net     *network
+	rec     *history.Recorder
+	rand    *rand.Rand // of the faults
+
+	// forgetful is the member that lost what was on its disk and has not caught up since.
+	forgetful string
+	spare     int
+}
+
+// Run runs a plan and returns its history.
+func Run(p Plan) *history.History {
+	r := &run{plan: p, net: newNetwork(p.Seed), rand: rand.New(rand.NewPCG(p.Seed, 0xfa17)), rec: history.NewRecorder(p.String(), 0, nil)}
+	var names []string
+	for i := range p.Members {
+		names = append(names, fmt.Sprintf("m%d", i+1))
+	}
+	c, err := raftstore.Open(raftstore.Options{
+		Members: names, InMemory: true, Network: r.net, Observer: r.rec, SnapshotThreshold: p.SnapshotThreshold, TrailingLogs: p.TrailingLogs, SnapshotInterval: p.SnapshotInterval,
+		CommitTimeout: p.CommitTimeout, Rate: p.Rate,
+	})
+	if err != nil {
+		panic(err) // the plan is wrong
+	}
+	r.cluster = c
+	r.rec.Attach(c)
+	clock, stopClock := context.WithCancel(context.Background())
+	var clocks sync.WaitGroup
+	clocks.Go(func() { r.advance(clock) })
+
+	storm, calm := context.WithTimeout(context.Background(), p.Storm)
+	var load, watchers sync.WaitGroup
+	for i := range p.Clients {
+		cl := r.client(i)
+		load.Go(func() { cl.load(storm) })
+	}
+	watching, unwatch := context.WithCancel(context.Background())
+	for i := range p.Watchers {
+		cl := r.client(100 + i)
+		watchers.Go(func() { cl.watcher(watching) })
+	}
+	r.storm(storm)
+	<-storm.Done()
+	calm()
+	r.healMajority()
+	load.Wait()
+	r.healAll()
+	converged := r.converge()
+	unwatchAfter := func() *history.History {
+		h := r.rec.Finish(converged)
+		unwatch()
+		return h
+	}
+	h := unwatchAfter()
+	watchers.Wait()
+	stopClock()
+	clocks.Wait()
+	c.Close()
+	return h
+}
+
+func (r *run) client(n int) *client {
+	return &client{run: r, calls: r.rec.Client(n, r.plan.Patience), rand: rand.New(rand.NewPCG(r.plan.Seed, uint64(n+1)<<8)), n: n, kvs: make(map[string]mvcc.KV)}
+}
+
+// advance tells the cluster the time.
+func (r *run) advance(ctx context.Context) {
+	base := time.Now()
+	for ctx.Err() == nil {
+		r.cluster.Advance(base.Add(time.Since(base)))
+		sleep(ctx, tick)
+	}
+}
+
+func (r *run) any(random *rand.Rand) string {
+	all := r.cluster.Members()
+	return all[random.IntN(len(all))]
+}
+
+// members that the configuration names, up or not.
+func (r *run) members() []string {
+	m := r.cluster.Membership()
+	if len(m.Members) == 0 {
+		return r.cluster.Members()
+	}
+	var names []string
+	for _, x := range m.Members {
+		names = append(names, x.Name)
+	}
+	return names
+}
+
+func (r *run) status(name string) raftstore.MemberStatus { return r.cluster.Store(name).Status() }
+
+func (r *run) leader() string {
+	var name string
+	var term uint64
+	for _, s := range r.cluster.Status() {
+		if s.Role == raftstore.Leader && s.Term >= term {
+			name, term = s.Name, s.Term
+		}
+	}
+	return name
+}
+
+// await waits until a condition holds; false when it did not within d.
+func await(d time.Duration, holds func() bool) bool {
+	for began := time.Now(); ; {
+		if holds() {
+			return true
+		}
+		if time.Since(began) >= d {
+			return false
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (r *run) late(format string, args ...any) {
+	var all []string
+	for _, s := range r.cluster.Status() {
+		all = append(all, fmt.Sprintf("%s %s up %v ready %v term %d leader %q last %d applied %d revision %d err %q", s.Name, s.Role, s.Up, s.Ready, s.Term, s.Leader, s.LastIndex, s.Applied, s.Revision, s.Err))
+	}
+	r.rec.Note(history.NoteLate, "", "%s; %v", fmt.Sprintf(format, args...), all)
+}
+
+// revive mends what is wrong with a member and starts it.
+func (r *run) revive(name string) {
+	r.cluster.Traps().Clear(name)
+	r.cluster.SetDisk(name, failure.Sound, 0)
+	r.cluster.StartMember(name) // one that runs says so
+}
+
+// healMajority leaves a minority as the storm left it, cut off and maybe down, and demands a leader and a write.
+func (r *run) healMajority() {
+	all := r.members()
+	r.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	majority := len(all)/2 + 1
+	if r.forgetful != "" {
+		majority = len(all) // one that has forgotten all does not count
+	}
+	r.net.heal()
+	r.net.change(func() {
+		for _, name := range all[majority:] {
+			r.net.silent[name] = true
+		}
+	})
+	for _, name := range all[:majority] {
+		r.revive(name)
+	}
+	r.cluster.SetQuota(0)
+	r.cluster.NetworkChanged()
+	r.rec.Note("heal", "", "a majority: %v", all[:majority])
+	healed := time.Now()
+	led := func() bool {
+		lead := r.leader()
+		return lead != "" && !r.net.isSilent(lead)
+	}
+	if !await(LeaderWithin, led) {
+		r.late("no leader within %v of healing %v", LeaderWithin, all[:majority])
+		return
+	}
+	cl := r.rec.Client(1000, WriteWithin-time.Since(healed))
+	var o *history.Op
+	for try := 0; try < 3; try++ {
+		o = cl.Txn(all[0], mvcc.Txn{Then: []mvcc.Op{{Delete: true, Key: "g0/none"}, {Delete: true, Key: "g0/never"}}, ReadThen: []string{"g0/0"}})
+		if o.Done() {
+			return
+		}
+		if cl.Patience = WriteWithin - time.Since(healed); cl.Patience <= 0 {
+			break
+		}
+	}
+	r.late("no write through %s within %v of healing %v: %v %s", all[0], WriteWithin, all[:majority], o.Outcome, o.Err)
+}
+
+// healAll mends everything.
+func (r *run) healAll() {
+	r.net.heal()
+	for _, name := range r.members() {
+		r.revive(name)
+	}
+	r.cluster.NetworkChanged()
+	r.rec.Note("heal", "", "all: %v", r.members())
+}
+
+// converge waits until all members are equal, and then until nothing is to come.
+func (r *run) converge() bool {
+	began := time.Now()
+	equal := func() bool {
+		var revision int64
+		for _, name := range r.members() {
+			s := r.status(name)
+			if !s.Up || !s.Ready || s.Err != "" || revision != 0 && s.Revision != revision {
+				return false
+			}
+			revision = s.Revision
+		}
+		return r.leader() != ""
+	}
+	if !await(EqualWithin, equal) {
+		r.late("members are not equal within %v", EqualWithin)
+		return false
+	}
+	r.rec.Note("equal", "", "after %v", time.Since(began))
+	time.Sleep(leasesEnd + quiet)
+	// A read on each member brings its watches up to date.
+	for _, name := range r.members() {
+		r.rec.Client(1001, time.Second).Range(name, mvcc.Range{Key: "g", End: "h"}, false)
+	}
+	time.Sleep(quiet)
+	if !equal() {
+		r.late("members that were equal are not any more")
+		return false
+	}
+	return true
+}
