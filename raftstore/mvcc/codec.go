@@ -36,11 +36,14 @@ func appendBytes[T string | []byte](b []byte, v T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(v))), v...)
 }
 
-func appendBool(b []byte, v bool) []byte {
-	if v {
-		return append(b, 1)
+// flags packs up to eight truths into a byte, the first one lowest.
+func flags(truths ...bool) (b byte) {
+	for i, t := range truths {
+		if t {
+			b |= 1 << i
+		}
 	}
-	return append(b, 0)
+	return b
 }
 
 // cursor reads what the append functions wrote. After the first error everything reads as zero.
@@ -75,12 +78,15 @@ func (c *cursor) revision() int64 {
 	return int64(v)
 }
 
-func (c *cursor) bool() bool {
-	v := c.uvarint()
-	if v > 1 {
-		c.fail("flag is neither 0 nor 1")
+// byte reads one that is at most limit.
+func (c *cursor) byte(limit byte, what string) byte {
+	if len(c.b) == 0 || c.b[0] > limit {
+		c.fail(what)
+		return 0
 	}
-	return v == 1
+	v := c.b[0]
+	c.b = c.b[1:]
+	return v
 }
 
 // raw returns length-prefixed bytes, still part of the input.
@@ -116,75 +122,6 @@ func (c *cursor) count(size int) int {
 	return int(n)
 }
 
-// AppendTxn appends the encoding of t to b, without a checksum.
-func AppendTxn(b []byte, t Txn) []byte {
-	b = appendBytes(b, t.ID)
-	b = binary.AppendUvarint(b, t.Tag)
-	b = binary.AppendUvarint(b, uint64(len(t.If)))
-	for _, c := range t.If {
-		b = appendBytes(b, c.Key)
-		b = append(b, byte(c.Target))
-		b = binary.AppendVarint(b, c.Value)
-	}
-	for _, ops := range [2][]Op{t.Then, t.Else} {
-		b = binary.AppendUvarint(b, uint64(len(ops)))
-		for _, op := range ops {
-			b = appendBool(b, op.Delete)
-			b = appendBytes(b, op.Key)
-			b = appendBytes(b, op.Value)
-		}
-	}
-	b = binary.AppendUvarint(b, uint64(len(t.Read)))
-	for _, key := range t.Read {
-		b = appendBytes(b, key)
-	}
-	return b
-}
-
-// DecodeTxn reads what AppendTxn wrote; all of b must be used up. The result shares nothing with b. It fails with ErrDamaged.
-func DecodeTxn(b []byte) (Txn, error) {
-	c := &cursor{b: b}
-	var t Txn
-	t.ID = c.string()
-	t.Tag = c.uvarint()
-	if n := c.count(3); n > 0 {
-		t.If = make([]Compare, n)
-	}
-	for i := range t.If {
-		t.If[i].Key = c.string()
-		target := c.uvarint()
-		if target > uint64(Version) {
-			c.fail("unknown target of a compare")
-		}
-		t.If[i].Target = Target(target)
-		t.If[i].Value = c.varint()
-	}
-	for _, ops := range [2]*[]Op{&t.Then, &t.Else} {
-		if n := c.count(3); n > 0 {
-			*ops = make([]Op, n)
-		}
-		for i := range *ops {
-			op := &(*ops)[i]
-			op.Delete = c.bool()
-			op.Key = c.string()
-			op.Value = c.value()
-		}
-	}
-	if n := c.count(1); n > 0 {
-		t.Read = make([]string, n)
-	}
-	for i := range t.Read {
-		t.Read[i] = c.string()
-	}
-	if c.err == nil && len(c.b) > 0 {
-		c.fail("bytes left over")
-	}
-	if c.err != nil {
-		return Txn{}, fmt.Errorf("transaction: %w", c.err)
-	}
-	return t, nil
-}
-
 func (c *cursor) varint() int64 {
 	v, n := binary.Varint(c.b)
 	if n <= 0 {
@@ -193,4 +130,11 @@ func (c *cursor) varint() int64 {
 	}
 	c.b = c.b[n:]
 	return v
+}
+
+// end checks that nothing is left over.
+func (c *cursor) end() {
+	if c.err == nil && len(c.b) > 0 {
+		c.fail("bytes left over")
+	}
 }

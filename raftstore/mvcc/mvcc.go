@@ -99,21 +99,22 @@ type Compare struct {
 type Op struct {
 	Delete bool
 	Key    string
-	// End makes a deletion one of all keys k with Key <= k < End.
+	// End makes a deletion one of all keys k with Key <= k < End; "\x00": of all from Key on.
 	End   string
 	Value []byte
 	// Lease to attach a put to; a put without one takes the key from the lease it had.
 	Lease LeaseID
 }
 
-// Txn applies Then if all of If hold. A Txn that changes nothing takes no revision. Up to one operation per key.
+// Txn applies Then if all of If hold. A Txn that changes nothing takes no revision. A key that is put may be touched once in a branch (Validate).
 type Txn struct {
-	// ID names the request: the same non-empty ID applied twice changes the state once and gives the same answer (kept for the last 10,000).
+	// ID names the request: the same non-empty ID applied twice changes the state once and gives the same answer (kept for the last 10,000), a refusal as well: what was refused can succeed
+	// later under a new ID only.
 	ID string
 	If []Compare
 	// Then and Else are the operations.
 	Then, Else []Op
-	// Read lists keys whose present values are returned when the compares failed (etcd's Else get), ReadThen when they held, as they are after the transaction.
+	// Read lists keys whose values are returned when the compares failed (etcd's Else get), ReadThen when they held; both as they are after the transaction.
 	Read, ReadThen []string
 	// Tag is opaque to the store; it comes back with the change, so that a watcher can tell which request made it.
 	Tag uint64
@@ -132,7 +133,7 @@ type TxnResult struct {
 	Err error
 }
 
-// Range asks for keys. End empty: the one key; otherwise Key <= k < End. PrefixEnd gives the End of a prefix.
+// Range asks for keys. End empty: the one key; "\x00": all from Key on; otherwise Key <= k < End. PrefixEnd gives the End of a prefix.
 type Range struct {
 	Key, End string
 	// Revision to read at; 0 means the present.
@@ -150,16 +151,4 @@ type RangeResult struct {
 	More     bool
 	Count    int
 	Revision int64 // the store's revision when it was read
-}
-
-// PrefixEnd is the smallest key after all keys that start with prefix.
-func PrefixEnd(prefix string) string {
-	b := []byte(prefix)
-	for i := len(b) - 1; i >= 0; i-- {
-		if b[i] < 0xff {
-			b[i]++
-			return string(b[:i+1])
-		}
-	}
-	return "\xff\xff"
 }

@@ -1,74 +1,146 @@
 package mvcc
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"hash/fnv"
+	"io"
+	"strings"
 )
 
-// snapshotMagic opens every encoded state; the last byte is the version of the format.
-const snapshotMagic = "kvstate\x01"
+// snapshotMagic opens every encoded state, followed by the version of the format in one byte.
+const (
+	snapshotMagic  = "kvstate"
+	snapshotFormat = 2
+)
 
-// Encode writes the whole state: what was there at the last compaction, then each change since, then the remembered answers. Restoring replays
-// the changes, so every version is written once and the previous values of events need no space.
+// Encode writes the whole state: what was there at the last compaction, then each change since, then leases, alarms and the remembered answers. Restoring replays
+// the changes, so every version is written once and the previous values of events need no space. Equal states have equal encodings.
 func (v *View) Encode() []byte {
-	b := make([]byte, 0, v.size+v.size/4+1024)
-	b = append(b, snapshotMagic...)
-	b = binary.AppendUvarint(b, uint64(v.revision))
-	b = binary.AppendUvarint(b, uint64(v.compacted))
-	base := v.base()
-	b = binary.AppendUvarint(b, uint64(len(base)))
-	for _, kv := range base {
-		b = appendKV(b, *kv)
-	}
-	b = binary.AppendUvarint(b, uint64(len(v.history)))
-	for _, rev := range v.history {
-		b = binary.AppendUvarint(b, uint64(len(rev.events)))
-		for _, e := range rev.events {
-			b = appendBool(b, e.Deleted)
-			b = appendBytes(b, e.KV.Key)
-			b = appendBytes(b, e.KV.Value)
-		}
-	}
-	answers := v.recentAnswers()
-	b = binary.AppendUvarint(b, uint64(len(answers)))
-	for _, a := range answers {
-		b = appendBytes(b, a.id)
-		b = appendBool(b, a.result.Succeeded)
-		b = appendBool(b, a.result.Changed)
-		b = binary.AppendUvarint(b, uint64(a.result.Revision))
-		b = binary.AppendUvarint(b, uint64(len(a.result.Read)))
-		for _, kv := range a.result.Read {
-			b = appendKV(b, kv)
-		}
-	}
-	return Seal(b)
+	var b bytes.Buffer
+	b.Grow(int(v.size + 1024))
+	_ = v.EncodeTo(&b) // a buffer takes everything
+	return b.Bytes()
 }
 
-// base is the state history starts from, in key order.
-func (v *View) base() []*KV {
-	base := make([]*KV, 0, v.present.Len())
-	v.rangeAt(v.floor(), "", func(string) bool { return true }, func(kv *KV) { base = append(base, kv) })
-	return base
+// encodeChunk is how much EncodeTo writes at a time.
+const encodeChunk = 64 << 10
+
+// EncodeTo is Encode to a writer, without holding the whole. It fails with the error of the writer.
+func (v *View) EncodeTo(w io.Writer) error {
+	e := &encoder{w: w}
+	e.b = append(append(e.b, snapshotMagic...), snapshotFormat)
+	e.number(v.revision)
+	e.number(v.compacted)
+	v.encodeBase(e)
+	v.encodeHistory(e)
+	leases := v.Leases()
+	e.number(int64(len(leases)))
+	for _, l := range leases {
+		e.b = binary.AppendUvarint(e.b, uint64(l.ID))
+		e.b = binary.AppendVarint(e.b, l.TTL)
+		e.flush(encodeChunk)
+	}
+	e.number(int64(len(v.alarms)))
+	for _, a := range v.alarms {
+		e.b = appendBytes(appendBytes(e.b, a.Kind), a.Member)
+	}
+	v.encodeAnswers(e)
+	e.flush(1)
+	e.b = binary.LittleEndian.AppendUint32(e.b, e.crc)
+	e.flush(1)
+	return e.err
 }
 
-// Hash is a checksum of the whole state: equal on two members that applied the same operations. It costs as much as Encode.
+// encoder writes in chunks and keeps the checksum. After the first error it does nothing more.
+type encoder struct {
+	w   io.Writer
+	b   []byte
+	crc uint32
+	err error
+}
+
+func (e *encoder) number(n int64) { e.b = binary.AppendUvarint(e.b, uint64(n)) }
+
+// flush writes what has gathered when it is at least size bytes.
+func (e *encoder) flush(size int) {
+	if len(e.b) < size {
+		return
+	}
+	e.crc = crc32.Update(e.crc, castagnoli, e.b)
+	if e.err == nil {
+		_, e.err = e.w.Write(e.b)
+	}
+	e.b = e.b[:0]
+}
+
+func (v *View) encodeBase(e *encoder) {
+	n := 0
+	v.rangeAt(v.floor(), spanOf("", noEnd), func(*version) { n++ })
+	e.number(int64(n))
+	v.rangeAt(v.floor(), spanOf("", noEnd), func(ver *version) {
+		e.b = appendKV(e.b, &ver.KV)
+		e.flush(encodeChunk)
+	})
+}
+
+func (v *View) encodeHistory(e *encoder) {
+	e.number(int64(len(v.history.starts)))
+	for n := range v.history.starts {
+		from, to := v.history.at(int64(n) + 1)
+		e.number(int64(to - from))
+		for _, c := range v.history.changes[from:to] {
+			e.b = append(e.b, flags(c.after.tombstone(), false, c.after.Lease != 0))
+			e.b = appendBytes(e.b, c.after.Key)
+			if c.after.Lease != 0 {
+				e.b = binary.AppendUvarint(e.b, uint64(c.after.Lease))
+			}
+			e.b = appendBytes(e.b, c.after.Value)
+			e.flush(encodeChunk)
+		}
+	}
+}
+
+func (v *View) encodeAnswers(e *encoder) {
+	recent, first := v.answers.recent()
+	e.number(first)
+	e.number(int64(len(recent)))
+	for i := range recent {
+		a := &recent[i]
+		e.b = appendBytes(e.b, a.id)
+		e.b = append(e.b, flags(a.result.Succeeded, a.result.Changed), byte(refusalOf(a.result.Err)))
+		e.number(a.result.Revision)
+		e.number(int64(len(a.result.Read)))
+		for j := range a.result.Read {
+			e.b = appendKV(e.b, &a.result.Read[j])
+		}
+		e.flush(encodeChunk)
+	}
+}
+
+// Hash is a checksum of the whole state: equal on two members that applied the same operations. It costs as much as Encode; Digest costs nothing.
 func (v *View) Hash() uint64 {
 	h := fnv.New64a()
-	h.Write(v.Encode()) // never fails
+	_ = v.EncodeTo(h) // a hash takes everything
 	return h.Sum64()
 }
 
-func appendKV(b []byte, kv KV) []byte {
+func appendKV(b []byte, kv *KV) []byte {
 	b = appendBytes(b, kv.Key)
 	b = appendBytes(b, kv.Value)
-	b = binary.AppendUvarint(b, uint64(kv.CreateRevision))
-	b = binary.AppendUvarint(b, uint64(kv.ModRevision))
-	return binary.AppendUvarint(b, uint64(kv.Version))
+	for _, n := range [...]int64{kv.CreateRevision, kv.ModRevision, kv.Version, int64(kv.Lease)} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return b
 }
 
+// kvBytes is the least a KV takes.
+const kvBytes = 6
+
 func (c *cursor) kv() KV {
-	return KV{Key: c.string(), Value: c.value(), CreateRevision: c.revision(), ModRevision: c.revision(), Version: c.revision()}
+	return KV{Key: c.string(), Value: c.value(), CreateRevision: c.revision(), ModRevision: c.revision(), Version: c.revision(), Lease: LeaseID(c.uvarint())}
 }
 
 // DecodeSnapshot reads what Encode wrote into a new Store that shares nothing with b. It fails with ErrDamaged.
@@ -77,10 +149,14 @@ func DecodeSnapshot(b []byte) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
-	if len(b) < len(snapshotMagic) || string(b[:len(snapshotMagic)]) != snapshotMagic {
-		return nil, fmt.Errorf("snapshot: %w: not a snapshot of this version", ErrDamaged)
+	format, ok := strings.CutPrefix(string(b[:min(len(b), len(snapshotMagic)+1)]), snapshotMagic)
+	switch {
+	case !ok || format == "":
+		return nil, fmt.Errorf("snapshot: %w: not a state of the store", ErrDamaged)
+	case format[0] != snapshotFormat:
+		return nil, fmt.Errorf("snapshot: %w: format %d of another version of the program; this one reads format %d", ErrDamaged, format[0], snapshotFormat)
 	}
-	c := &cursor{b: b[len(snapshotMagic):]}
+	c := &cursor{b: b[len(snapshotMagic)+1:]}
 	s := New()
 	last := c.revision()
 	s.compacted = c.revision()
@@ -90,57 +166,113 @@ func DecodeSnapshot(b []byte) (*Store, error) {
 	if c.err == nil && s.revision != last {
 		c.fail("history does not lead to the revision named")
 	}
+	s.readLeases(c)
+	s.readAlarms(c)
 	s.readAnswers(c)
-	if c.err == nil && len(c.b) > 0 {
-		c.fail("bytes left over")
-	}
+	c.end()
 	if c.err != nil {
 		return nil, fmt.Errorf("snapshot: %w", c.err)
 	}
+	s.dbSize = s.size
 	return s, nil
 }
 
 func (s *Store) readBase(c *cursor) {
-	for n, prev := c.count(5), ""; n > 0 && c.err == nil; n-- {
-		kv := c.kv()
-		if kv.Key <= prev {
+	var before *version
+	for n := c.count(kvBytes); n > 0 && c.err == nil; n-- {
+		v := &version{KV: c.kv()}
+		switch {
+		case c.err != nil:
+			return
+		case before != nil && v.Key <= before.Key:
 			c.fail("keys out of order")
 			return
+		case v.Version < 1 || v.CreateRevision < 1 || v.ModRevision < v.CreateRevision || v.ModRevision > s.floor():
+			c.fail("a key has impossible numbers")
+			return
 		}
-		prev = kv.Key
-		s.present.Load(kv.Key, &kv)
-		s.size += weight(kv)
+		v.sum = sumKV(ofVersion, &v.KV)
+		s.present.Load(v)
+		s.sum += v.sum
+		s.size += weight(v)
+		before = v
 	}
 }
 
+// readHistory replays. Leases are looked at when it is done: one that a version in the past hung on may be over.
 func (s *Store) readHistory(c *cursor) {
-	revisions := c.count(1)
-	for range revisions {
+	for n := c.count(1); n > 0 && c.err == nil; n-- {
 		ops := make([]Op, c.count(3))
 		for i := range ops {
-			ops[i] = Op{Delete: c.bool(), Key: c.string(), Value: c.value()}
+			ops[i] = c.op()
+			if ops[i].End != "" {
+				c.fail("a change of many keys")
+			}
 		}
 		if c.err != nil {
 			return
 		}
-		if len(s.change(ops)) != len(ops) || len(ops) == 0 {
+		if len(ops) == 0 || len(s.change(ops)) != len(ops) {
 			c.fail("a change in history changes nothing")
 			return
 		}
 	}
 }
 
+func (s *Store) readLeases(c *cursor) {
+	before := LeaseID(0)
+	for n := c.count(2); n > 0 && c.err == nil; n-- {
+		id, ttl := LeaseID(c.uvarint()), c.varint()
+		if id == 0 || before != 0 && id <= before {
+			c.fail("leases out of order")
+			return
+		}
+		before = id
+		s.leases.Set(id, lease{ttl: ttl})
+		s.sum += sumLease(id, ttl)
+	}
+	clear(s.attached)
+	s.present.Scan(func(v *version) bool {
+		if _, ok := s.leases.Get(v.Lease); v.Lease != 0 && !ok {
+			c.fail("a key hangs on a lease that does not exist")
+			return false
+		}
+		s.attach(v)
+		return true
+	})
+}
+
+func (s *Store) readAlarms(c *cursor) {
+	for n := c.count(2); n > 0 && c.err == nil; n-- {
+		a := Alarm{Kind: c.string(), Member: c.string()}
+		if len(s.alarms) > 0 && compareAlarms(s.alarms[len(s.alarms)-1], a) >= 0 {
+			c.fail("alarms out of order")
+			return
+		}
+		s.Raise(a)
+	}
+}
+
 func (s *Store) readAnswers(c *cursor) {
+	s.answers.next = c.revision()
 	n := c.count(5)
-	if n > answersKept {
-		c.fail("more answers than are ever kept")
+	if n > answersKept || n < answersKept && s.answers.next > 0 {
+		c.fail("the number of answers is not what it must be")
 		return
 	}
 	for ; n > 0 && c.err == nil; n-- {
-		a := answer{id: c.string(), result: TxnResult{Succeeded: c.bool(), Changed: c.bool(), Revision: c.revision()}}
-		for m := c.count(5); m > 0 && c.err == nil; m-- {
-			a.result.Read = append(a.result.Read, c.kv())
+		id, is, refusal := c.string(), c.byte(3, "unknown kind of answer"), c.byte(byte(len(refusals)-1), "unknown refusal")
+		r := TxnResult{Succeeded: is&1 != 0, Changed: is&2 != 0, Err: refusals[refusal], Revision: c.revision()}
+		for m := c.count(kvBytes); m > 0 && c.err == nil; m-- {
+			r.Read = append(r.Read, c.kv())
 		}
-		s.remember(a)
+		if c.err != nil {
+			return
+		}
+		if _, twice := s.byID[id]; twice || id == "" {
+			c.fail("a request id is remembered twice")
+			return
+		}
+		s.remember(id, r)
 	}
 }
