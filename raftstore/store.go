@@ -124,7 +124,7 @@ type WatchRequest struct {
 	// NoPut and NoDelete leave out events of that kind; NoPrev leaves out previous values.
 	NoPut, NoDelete, NoPrev bool
 	// Progress asks to hear, in batches without events, that the watch is complete up to a revision although nothing it wants has changed: within 20 ms of wall time
-	// after a change of other keys, after each linearizable read on the member, and on RequestProgress of the watch.
+	// after a change of other keys, and at once after each linearizable read on the member (which is how to ask for it).
 	Progress bool
 	// Fragment allows to divide the events of one revision among several batches when they are more than MaxFragment bytes; all but the last have Partial set. Without it, one revision
 	// is one batch, however large.

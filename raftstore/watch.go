@@ -1,52 +1,52 @@
 package raftstore
 
 import (
-	"strings"
+	"container/list"
 	"sync"
-	"time"
 
-	"example.com/kubeviz/raftstore/internal/peer"
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
 const (
-	// progressEvery is how long a watch that had no event waits to hear that the store has moved on.
-	progressEvery = 20 * time.Millisecond
 	// batchEvents is about how many events are put together when a client is slower than the store.
 	batchEvents = 1000
-
-	// unfed marks a watch that waits for its member to become ready.
-	unfed = -1
+	// queueEvents is about how many wait for a client. One that is further behind is not fed any more; when it has taken what waits, it goes on from the store's history, and where
+	// that is compacted it ends with ErrCompacted, as in etcd.
+	queueEvents = 10_000
 )
 
-// hub feeds the watches of one life from its state machine.
-type hub struct {
-	life *life
+// watch is one client's. While nothing is to be delivered it is only memory: no goroutine, no timer.
+type watch struct {
+	WatchRequest
+	hub     *hub
+	deliver func(WatchBatch)
 
-	mu       sync.Mutex
-	watches  map[*watch]struct{}
-	ended    error
-	revision int64
-	// progress runs when some watch lags behind.
-	progress *time.Timer
+	// Guarded by hub.mu.
+	crowd *crowd // that it belongs to; nil: it is not fed
+	place int    // in crowd.watches
+	// complete is the revision the queue reaches; asked, when it asked for progress, its place among those that did.
+	complete int64
+	asked    *list.Element
+
+	mu    sync.Mutex
+	queue []queued
+	// waiting counts the events in queue.
+	waiting int
+	// running: a goroutine delivers.
+	running bool
+	// behind: it has missed something from revision From on, and is to go on from history. Written with hub.mu held as well.
+	behind bool
+	done   bool // nothing more is delivered
 }
 
-// watch is one client's. Its queue is unbounded: the client only posts to a mailbox.
-type watch struct {
-	prefix  string
-	from    int64
-	deliver func(WatchBatch)
-	wake    chan struct{}
-
-	mu       sync.Mutex
-	queue    []WatchBatch
-	complete int64 // revision the queue reaches, or unfed
-	done     bool  // nothing more is delivered
+// queued is a batch that waits; bytes is known where the watch allows fragments.
+type queued struct {
+	WatchBatch
+	bytes int
 }
 
 func (l *life) watch(r WatchRequest, deliver func(WatchBatch)) (cancel func()) {
-	w := &watch{prefix: r.Prefix, from: r.From, deliver: deliver, wake: make(chan struct{}, 1)}
-	l.goes("deliver to a watch", w.run)
+	w := &watch{WatchRequest: r, hub: &l.hub, deliver: deliver}
 	l.mu.Lock()
 	switch {
 	case l.ended:
@@ -62,208 +62,162 @@ func (l *life) watch(r WatchRequest, deliver func(WatchBatch)) (cancel func()) {
 		l.hub.add(w)
 	}
 	return func() {
-		l.hub.forget(w)
 		w.cancel()
+		l.hub.forget(w)
 	}
 }
 
-// remember makes sure w hears of the end while it is not fed yet.
-func (h *hub) remember(w *watch) {
-	w.mu.Lock()
-	w.complete = unfed
-	w.mu.Unlock()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.put(w)
-}
-
-func (h *hub) put(w *watch) {
-	w.mu.Lock()
-	cancelled := w.done
-	w.mu.Unlock()
-	if cancelled {
-		return
+// want picks the events that the client wants. What it returns may be shared with other watches.
+func (w *watch) want(events []mvcc.Event) []mvcc.Event {
+	if !w.NoPut && !w.NoDelete && !w.NoPrev && (len(events) == 0 || events[0].KV.ModRevision >= w.From) {
+		return events
 	}
-	if h.ended != nil {
-		w.push(WatchBatch{Err: h.ended})
-		return
-	}
-	if h.watches == nil {
-		h.watches = make(map[*watch]struct{})
-	}
-	h.watches[w] = struct{}{}
-}
-
-// add gives w its history and then everything new.
-func (h *hub) add(w *watch) {
-	h.life.peer.Load().WithState(func(kv *mvcc.Store) {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.revision = kv.Revision()
-		var events []mvcc.Event
-		if w.from > 0 {
-			var err error
-			if events, err = kv.EventsSince(w.prefix, w.from); err != nil {
-				delete(h.watches, w)
-				w.push(WatchBatch{Err: translate(err)})
-				return
-			}
-		}
-		w.mu.Lock()
-		w.complete = kv.Revision()
-		w.mu.Unlock()
-		if len(events) > 0 || w.from > 0 {
-			w.push(WatchBatch{Events: events, Revision: kv.Revision()})
-		}
-		h.put(w)
-	})
-}
-
-func (h *hub) forget(w *watch) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.watches, w)
-}
-
-// publish sends the events of one entry to the watches they concern.
-func (h *hub) publish(outcomes []peer.Outcome, revision int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.watches) == 0 || revision == h.revision {
-		h.revision = revision
-		return
-	}
-	h.revision = revision
-	lags := false
-	for w := range h.watches {
-		if w.reach() == unfed {
-			continue
-		}
-		var events []mvcc.Event
-		for i := range outcomes {
-			for _, e := range outcomes[i].Events {
-				if e.KV.ModRevision >= w.from && strings.HasPrefix(e.KV.Key, w.prefix) {
-					events = append(events, e)
-				}
-			}
-		}
-		if len(events) > 0 {
-			w.push(WatchBatch{Events: events, Revision: revision})
-		} else {
-			lags = true
+	var wanted []mvcc.Event
+	for i := range events {
+		if e := events[i]; w.wants(&e) {
+			wanted = append(wanted, e)
 		}
 	}
-	if lags && h.progress == nil && h.ended == nil {
-		h.progress = time.AfterFunc(progressEvery, func() {
-			defer h.life.recover("watch progress")
-			h.flush()
-		})
-	}
+	return wanted
 }
 
-// flush tells every watch how far it is complete.
-func (h *hub) flush() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.progress != nil {
-		h.progress.Stop()
-		h.progress = nil
+// wants reports that the client wants e, and takes out of it what it does not.
+func (w *watch) wants(e *mvcc.Event) bool {
+	if e.KV.ModRevision < w.From || (e.Deleted && w.NoDelete) || (!e.Deleted && w.NoPut) {
+		return false
 	}
-	for w := range h.watches {
-		if reach := w.reach(); reach != unfed && reach < h.revision {
-			w.push(WatchBatch{Revision: h.revision})
-		}
+	if w.NoPrev {
+		e.Prev = nil
 	}
+	return true
 }
 
-// end ends all watches with err. After ErrStopped none can begin; after a restore they can.
-func (h *hub) end(err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err == ErrStopped {
-		h.ended = err
-	}
-	if h.progress != nil {
-		h.progress.Stop()
-		h.progress = nil
-	}
-	for w := range h.watches {
-		if err != ErrStopped && w.reach() == unfed {
-			continue // nothing was missed
-		}
-		delete(h.watches, w)
-		w.push(WatchBatch{Err: err})
-	}
-}
-
-func (w *watch) reach() int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.complete
-}
-
+// push queues a batch. Whoever is not served by now gets a goroutine for as long as something waits.
 func (w *watch) push(b WatchBatch) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.done {
 		return
 	}
-	w.queue = append(w.queue, b)
-	w.complete = max(w.complete, b.Revision)
-	wake(w.wake)
+	if w.Fragment && len(b.Events) > 0 {
+		w.queue = append(w.queue, fragments(b)...)
+	} else {
+		w.queue = append(w.queue, queued{WatchBatch: b})
+	}
+	w.waiting += len(b.Events)
+	if !w.running {
+		w.running = true
+		w.hub.life.goes("deliver to a watch", w.run)
+	}
+}
+
+// fragments divides a batch where it is too large: between revisions where that is enough, else within one.
+func fragments(b WatchBatch) []queued {
+	var parts []queued
+	from, size := 0, 0
+	for i := range b.Events {
+		n := weight(&b.Events[i])
+		if i > from && size+n > MaxFragment {
+			last := b.Events[i-1].KV.ModRevision
+			parts = append(parts, queued{WatchBatch{Events: b.Events[from:i:i], Revision: last, Partial: last == b.Events[i].KV.ModRevision}, size})
+			from, size = i, 0
+		}
+		size += n
+	}
+	return append(parts, queued{WatchBatch{Events: b.Events[from:], Revision: b.Revision}, size})
+}
+
+func weight(e *mvcc.Event) int {
+	n := len(e.KV.Key) + len(e.KV.Value)
+	if e.Prev != nil {
+		n += len(e.Prev.Key) + len(e.Prev.Value)
+	}
+	return n
 }
 
 func (w *watch) cancel() {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.done, w.queue = true, nil
-	w.mu.Unlock()
-	wake(w.wake)
 }
 
-// run delivers until cancelled or until an error was delivered.
-func (w *watch) run() {
-	for range w.wake {
-		for {
-			b, ok, done := w.next()
-			if done {
-				return
-			}
-			if !ok {
-				break
-			}
-			w.deliver(b)
-			if b.Err != nil {
-				w.cancel()
-				return
-			}
-		}
-	}
-}
-
-// next takes as much from the queue as makes a good batch.
-func (w *watch) next() (b WatchBatch, ok, done bool) {
+func (w *watch) cancelled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.done {
-		return b, false, true
+	return w.done
+}
+
+// fallBehind reports that w is not to be fed; revision is what it was about to get.
+func (w *watch) fallBehind(revision int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.behind && w.waiting > queueEvents {
+		w.behind, w.From = true, revision
 	}
-	n := 0
-	for _, q := range w.queue {
-		if n > 0 && (q.Err != nil || len(b.Events)+len(q.Events) > batchEvents) {
+	return w.behind
+}
+
+// run delivers until nothing waits.
+func (w *watch) run() {
+	for {
+		b, what := w.next()
+		switch what {
+		case nothing:
+			return
+		case history:
+			w.hub.resume(w)
+			continue
+		}
+		w.deliver(b)
+		if b.Err != nil {
+			w.cancel()
+			return
+		}
+	}
+}
+
+const (
+	nothing = iota
+	batch
+	history
+)
+
+// next takes as much from the queue as makes a good batch.
+func (w *watch) next() (b WatchBatch, what int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case !w.done && len(w.queue) > 0:
+	case !w.done && w.behind:
+		return b, history
+	default:
+		w.running = false
+		return b, nothing
+	}
+	first := &w.queue[0]
+	b = first.WatchBatch
+	n, events, bytes := 1, len(b.Events), first.bytes
+	for _, q := range w.queue[1:] {
+		if b.Partial || q.Partial || q.Err != nil || events+len(q.Events) > batchEvents || (w.Fragment && bytes+q.bytes > MaxFragment) {
 			break
 		}
-		if n == 0 {
-			b = q
-		} else {
-			// The events of a batch may be shared, so they are copied when put together.
-			b.Events = append(b.Events[:len(b.Events):len(b.Events)], q.Events...)
-			b.Revision = q.Revision
-		}
-		n++
+		n, events, bytes = n+1, events+len(q.Events), bytes+q.bytes
 	}
+	if n > 1 && first.Err == nil {
+		// The events of a batch may be shared, so they are copied when put together.
+		b = WatchBatch{Events: make([]mvcc.Event, 0, events), Revision: w.queue[n-1].Revision}
+		for _, q := range w.queue[:n] {
+			b.Events = append(b.Events, q.Events...)
+		}
+		if events == 0 {
+			b.Events = nil
+		}
+	}
+	w.waiting -= events
+	clear(w.queue[:n])
 	w.queue = w.queue[n:]
 	if len(w.queue) == 0 {
 		w.queue = nil
 	}
-	return b, n > 0, false
+	return b, batch
 }

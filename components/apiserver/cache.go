@@ -136,7 +136,7 @@ func (c *cache) follow(p *sim.Proc) error {
 	s := c.server
 	c.feeding++
 	mine := c.feeding
-	cancel := s.cfg.Store.Watch(raftstore.WatchRequest{Prefix: registryPrefix, From: c.revision + 1}, func(b raftstore.WatchBatch) {
+	cancel := s.cfg.Store.Watch(raftstore.WatchRequest{Prefix: registryPrefix, From: c.revision + 1, Progress: true}, func(b raftstore.WatchBatch) {
 		s.proc.Loop.Post(func() {
 			if c.feeding == mine && !s.proc.Group.Dead() {
 				c.feed(b)

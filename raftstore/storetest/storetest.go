@@ -323,7 +323,7 @@ type watcher struct {
 
 func (e *env) watch(member, prefix string, from int64) *watcher {
 	w := &watcher{}
-	w.cancel = e.c.Store(member).Watch(raftstore.WatchRequest{Prefix: prefix, From: from}, func(b raftstore.WatchBatch) {
+	w.cancel = e.c.Store(member).Watch(raftstore.WatchRequest{Prefix: prefix, From: from, Progress: true}, func(b raftstore.WatchBatch) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.events = append(w.events, b.Events...)
