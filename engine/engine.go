@@ -84,7 +84,9 @@ type Engine struct {
 	leases   leaseHolders
 	targets  atomic.Pointer[[]string]
 
-	resumeRate sim.Rate // rate before a pause
+	resumeRate sim.Rate          // rate before a pause
+	restoring  bool              // the store is being restored
+	kept       map[string][]byte // backups that live as long as the program
 	closed     atomic.Bool
 }
 
@@ -103,7 +105,7 @@ func New(o Options) (*Engine, error) {
 	if o.HeldRate == 0 {
 		o.HeldRate = 1
 	}
-	e := &Engine{opts: o, byHost: map[string]*machine{}, leases: leaseHolders{}, resumeRate: o.Rate}
+	e := &Engine{opts: o, byHost: map[string]*machine{}, leases: leaseHolders{}, resumeRate: o.Rate, kept: map[string][]byte{}}
 	e.loop = sim.New(sim.Options{Start: o.Start, Seed: o.Seed, Rate: o.Rate, Gate: e.gate, Panicked: e.panicked})
 	jo := journal.Options{Now: e.loop.Now, Capacity: o.JournalCapacity}
 	if !o.Repeatable {
@@ -121,12 +123,23 @@ func New(o Options) (*Engine, error) {
 	if err := e.openStore(masters); err != nil {
 		return nil, err
 	}
+	masters = e.store.cluster.Members() // the data directory may know of more that joined later
 	e.root = e.journal.Emit(event.Engine, 0, event.ClusterStarted{Preset: o.Scenario.Name, Version: o.Version, Seed: o.Seed, Store: o.Store,
 		Masters: masters, Workers: workers, Repeatable: o.Repeatable})
+	e.store.tellMembers(e.store.members, e.root)
+	if q := o.Scenario.Cluster.Store.Quota.Value(); q != 0 {
+		e.journal.Emit(event.Engine, e.root, event.StoreQuota{Bytes: q})
+	}
+	if o.DataDir != "" && o.Store == StoreRaft {
+		e.store.untold = e.root
+	}
 	e.journal.Emit(event.Engine, e.root, event.RateChanged{Rate: rateNumber(o.Rate), Unpaced: o.Rate == sim.Unpaced})
 	e.startBalancer()
 	e.startUser()
 	for i, h := range masters {
+		if n, ok := masterNumber(h); ok {
+			i = n - 1
+		}
 		e.addMachine(h, true, i)
 	}
 	for i, h := range workers {

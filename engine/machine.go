@@ -35,6 +35,7 @@ type machine struct {
 	up       bool
 	runtime  *runtime.Runtime
 	programs map[string]*program
+	kubelet  *kubelet.Kubelet // the newest
 	// held says that the kubelet was stopped on purpose, so systemd leaves it down.
 	held bool
 	// stopping: it was told to shut down and the power goes soon.
@@ -42,10 +43,11 @@ type machine struct {
 	// changed is the record of the last power change or of the last stop of a program by name, for causes.
 	changed map[string]event.Seq
 	healed  event.Seq // newest repair of a link of this machine
+	joins   bool      // it is new, and its first start tells so
 	boot    uint64    // counts power-ons, so that timers of an earlier life do nothing
 }
 
-func (e *Engine) addMachine(host string, master bool, number int) {
+func (e *Engine) addMachine(host string, master bool, number int) *machine {
 	m := &machine{e: e, host: host, master: master, number: number, size: e.opts.Scenario.Cluster.Worker, programs: map[string]*program{}, changed: map[string]event.Seq{}}
 	cfg := runtime.Config{Loop: e.loop, Sink: e.journal, Node: host, PodCIDR: podCIDR(master, number), NodeIP: m.ip()}
 	if master {
@@ -58,6 +60,7 @@ func (e *Engine) addMachine(host string, master bool, number int) {
 	e.machines = append(e.machines, m)
 	e.byHost[host] = m
 	e.net.SetHost(host, false)
+	return m
 }
 
 func (m *machine) addr(process string) simnet.Addr {
@@ -86,7 +89,8 @@ func (m *machine) powerOn(cause event.Seq, boots bool) {
 	m.up = true
 	m.boot++
 	m.held, m.stopping = false, false
-	seq := m.e.journal.Emit(event.On("machine", m.host), cause, event.MachineUp{Host: m.host})
+	seq := m.e.journal.Emit(event.On("machine", m.host), cause, event.MachineUp{Host: m.host, Joined: m.joins})
+	m.joins = false
 	m.changed[""] = seq
 	m.e.net.SetHost(m.host, true)
 	m.runtime.PowerOn()
@@ -147,14 +151,14 @@ func (m *machine) startKubelet(cause event.Seq) {
 		Labels: map[string]string{},
 	}
 	if m.master {
-		cfg.StaticPods = kubelet.ControlPlanePods(m.ip())
+		cfg.StaticPods = m.staticPods()
 		cfg.Labels, cfg.Taints = kubelet.MasterLabels(), kubelet.MasterTaints()
 		cfg.Health = m.health
 	}
 	if z := m.e.opts.Scenario.Cluster.Zones; !m.master && len(z) > 0 {
 		cfg.Labels["topology.kubernetes.io/zone"] = z[m.number%len(z)]
 	}
-	kubelet.Start(pg.proc, cfg)
+	m.kubelet = kubelet.Start(pg.proc, cfg)
 }
 
 // silence finds the record that keeps this machine's process from being heard: power, its own end, a cut, or the loss of the store's majority. 0: none.

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/fault"
 	"example.com/kubeviz/engine/sim"
+	"example.com/kubeviz/raftstore"
 )
 
 // stopGrace is how long a clean stop waits before it cuts the power.
@@ -89,6 +91,9 @@ func (e *Engine) order(given event.Seq, c command.Command) error {
 	case command.Kubectl, command.Apply:
 		e.ask(given, c)
 		return errLater
+	}
+	if known, err := e.storeOrder(given, c); known {
+		return err
 	}
 	return fmt.Errorf("%s: not known to the engine", c)
 }
@@ -261,7 +266,10 @@ func (e *Engine) wipe(given event.Seq, c command.Wipe) error {
 	}
 	empty := event.RaftProgress{Member: t.m.host}
 	e.store.progress[t.m.host] = empty
-	e.journal.Emit(event.On("etcd", t.m.host), given, empty)
+	seq := e.journal.Emit(event.On("etcd", t.m.host), given, empty)
+	if !slices.ContainsFunc(e.store.cluster.Status(), func(s raftstore.MemberStatus) bool { return s.Up }) {
+		e.store.begun(seq) // where no member is left that remembers, the store begins anew
+	}
 	return nil
 }
 

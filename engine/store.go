@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/fault"
 	"example.com/kubeviz/engine/sim"
 	"example.com/kubeviz/engine/simnet"
 	"example.com/kubeviz/raftstore"
@@ -28,13 +30,22 @@ type storeDoor struct {
 	log  *raftLog
 
 	// Loop only:
-	busySince time.Time      // wall; see busyFor
-	inFlight  map[string]int // requests the loop waits for, by member
-	cause     event.Seq      // newest record that shook the store
-	majority  []string       // members that can reach each other and make a majority; nil: none
-	lostBy    event.Seq      // record that took the majority away; 0 while there is one
+	busySince time.Time            // wall; see busyFor
+	inFlight  map[string]int       // requests the loop waits for, by member
+	cause     event.Seq            // newest record that shook the store
+	members   raftstore.Membership // as the journal has it
+	majority  []string             // voters that can reach each other and make a majority; nil: none
+	learners  []string             // learners that the majority reaches
+	lostBy    event.Seq            // record that took the majority away; 0 while there is one
 	leader    map[string]raftstore.MemberStatus
 	progress  map[string]event.RaftProgress
+	told      bool                     // members was told to the journal
+	slow      map[string]time.Duration // delay of slow disks, by member
+	orders    int                      // of the user to the store as a whole, in flight
+	asked     causes
+	// untold: the store holds what came there by no write that was announced, for that cause; telling: a read of it is on its way.
+	untold  event.Seq
+	telling bool
 	// clockKept is when the data directory last heard how far simulated time is. Wall.
 	clockKept time.Time
 
@@ -43,28 +54,11 @@ type storeDoor struct {
 	lastShaken time.Time // wall
 }
 
-// electionRate is the fastest that simulated time runs while no leader is known although one can be elected: an election takes wall time, and
-// at 10x it still ends within 15 simulated seconds.
-const electionRate sim.Rate = 10
-
-// settleFor is the wall time after a commit within which an unpaced clock waits for members that lag.
-const settleFor = 50 * time.Millisecond
-
-// noticeFor is the wall time after a change that took the quorum within which members notice that they follow nobody.
-const noticeFor = 1200 * time.Millisecond
-
-// busyLimit is how long the store may be at work without a break before a fast clock is held to electionRate: at 60x a wall second of writing
-// would cost a simulated minute, and leases would lapse for no fault of the cluster.
-const busyLimit = 30 * time.Millisecond
-
-// joinFor is the same after a member was started or a link healed: joining and catching up take longer.
-const joinFor = 3 * time.Second
-
 // clockEvery is how often, in wall time, the data directory hears how far simulated time is.
 const clockEvery = 2 * time.Second
 
 func openStoreDoor(e *Engine, masters []string) (*storeDoor, error) {
-	d := &storeDoor{e: e, inFlight: map[string]int{}, leader: map[string]raftstore.MemberStatus{}, progress: map[string]event.RaftProgress{}}
+	d := &storeDoor{e: e, inFlight: map[string]int{}, asked: causes{}, slow: map[string]time.Duration{}, leader: map[string]raftstore.MemberStatus{}, progress: map[string]event.RaftProgress{}}
 	d.log = newRaftLog(d)
 	d.setRate(1)
 	if e.opts.Store == StoreMemory {
@@ -81,6 +75,10 @@ func openStoreDoor(e *Engine, masters []string) (*storeDoor, error) {
 			return nil, errors.Join(fmt.Errorf("open the store: %w", err), d.cluster.Close())
 		}
 	}
+	if q := e.opts.Scenario.Cluster.Store.Quota.Value(); q != 0 {
+		d.cluster.SetQuota(q)
+	}
+	d.members = d.cluster.Membership()
 	e.net.OnChange(d.netChanged)
 	return d, nil
 }
@@ -101,10 +99,35 @@ func (d *storeDoor) setPace(r sim.Rate) {
 
 // Verdict lets the simulated network decide about a raft message. Store goroutines.
 func (d *storeDoor) Verdict(p raftstore.Packet) raftstore.Verdict {
-	t := d.e.net.Table()
-	v := t.Verdict(simnet.Addr{Host: p.From, Process: "etcd"}, simnet.Addr{Host: p.To, Process: "etcd"}, rand.Float64())
+	v, m := d.e.net.Table().Message(etcdOn(p.From), etcdOn(p.To), rand.Float64())
 	rate := float64(d.pace.Load()) / 1000
-	return raftstore.Verdict{Drop: v.Drop, Refuse: v.Refuse, Delay: time.Duration(float64(v.Delay) / rate), Cause: uint64(v.Cause)}
+	fate := raftstore.Verdict{Drop: v.Drop, Refuse: v.Refuse, Delay: time.Duration(float64(v.Delay) / rate), Cause: uint64(v.Cause)}
+	return mangle(fate, m, p, rand.Float64)
+}
+
+// etcdOn is where the store's member on a master listens.
+func etcdOn(host string) simnet.Addr { return simnet.Addr{Host: host, Process: "etcd"} }
+
+// lateMost is how much later, in wall time, a message comes that the network lets others overtake: several hearbeats of a leader, and too little to cost it its lease.
+const lateMost = 60 * time.Millisecond
+
+// mangle does to a message that gets through what faults of single messages do; chance draws numbers in [0,1).
+func mangle(v raftstore.Verdict, m fault.Messages, p raftstore.Packet, chance func() float64) raftstore.Verdict {
+	if v.Drop || v.Refuse {
+		return v
+	}
+	if m.Clog && p.Kind == "snapshot" && !p.Reply && p.Piece > 0 {
+		return raftstore.Verdict{Drop: true, Cause: m.ClogID}
+	}
+	if m.Duplicate > 0 && chance()*100 < m.Duplicate {
+		v.Copies++
+		v.Cause = cmp.Or(v.Cause, m.DuplicateID)
+	}
+	if m.Reorder > 0 && chance()*100 < m.Reorder {
+		v.Delay += time.Duration(chance() * float64(lateMost))
+		v.Cause = cmp.Or(v.Cause, m.ReorderID)
+	}
+	return v
 }
 
 // RoleChanged brings a member's new role to the journal. Store goroutines.
@@ -132,6 +155,9 @@ func (d *storeDoor) RoleChanged(s raftstore.MemberStatus) {
 		}
 		if !s.Up && s.Err != "" {
 			d.failed(s, seq)
+		}
+		if s.Role == raftstore.Leader {
+			d.tellUntold()
 		}
 	})
 }
@@ -199,133 +225,6 @@ func (d *storeDoor) shaken(cause event.Seq) {
 	}
 }
 
-func (d *storeDoor) netChanged() {
-	d.majority = d.findMajority()
-	d.cluster.NetworkChanged()
-}
-
-// findMajority looks for members that are up and all reach one another in both directions, enough to elect a leader.
-func (d *storeDoor) findMajority() []string {
-	members := d.cluster.Members()
-	addr := func(m string) simnet.Addr { return simnet.Addr{Host: m, Process: "etcd"} }
-	votes := func(m string) bool {
-		return d.e.net.HostUp(m) && d.e.net.Listening(addr(m)) && d.leader[m].Err == ""
-	}
-	for _, seed := range members {
-		if !votes(seed) {
-			continue
-		}
-		group := []string{seed}
-		for _, m := range members {
-			if m == seed || !votes(m) {
-				continue
-			}
-			if d.e.net.Reachable(addr(seed), addr(m)) && d.e.net.Reachable(addr(m), addr(seed)) {
-				group = append(group, m)
-			}
-		}
-		if len(group) > len(members)/2 {
-			return group
-		}
-	}
-	return nil
-}
-
-// gate says how fast simulated time may run now.
-//
-// While no leader is known but one can be elected, it is held to electionRate (paced) or HeldRate (unpaced). Paced, it is also held to electionRate while the store
-// has been at work for busyLimit without a break. Unpaced, it is also held while a request to the store is
-// in flight on the side of the majority, and shortly after a commit until the members there have applied it. Requests on a side that cannot get through do not hold it:
-// nothing in wall time will ever answer them. A leader that lost its majority holds it until it has stepped down, which takes wall time too.
-func (e *Engine) gate() sim.Rate {
-	d := e.store
-	if e.opts.Store == StoreMemory {
-		return sim.Unpaced
-	}
-	free := e.loop.Rate() == sim.Unpaced || e.loop.Rate() == 0 // a step jumps
-	if d.majority == nil && !d.cluster.Led() {
-		if free && d.shakenWithin(noticeFor) { // the members left are still finding out
-			return e.opts.HeldRate
-		}
-		return sim.Unpaced
-	}
-	if d.majority == nil || !d.led() {
-		if free {
-			return e.opts.HeldRate
-		}
-		return electionRate
-	}
-	if !free {
-		if d.busyFor() > busyLimit {
-			return electionRate
-		}
-		return sim.Unpaced
-	}
-	for _, m := range d.majority {
-		if d.inFlight[m] > 0 {
-			return e.opts.HeldRate
-		}
-	}
-	if d.lagging() {
-		return e.opts.HeldRate
-	}
-	return sim.Unpaced
-}
-
-// shakenWithin reports that members or links changed less than t of wall time ago.
-func (d *storeDoor) shakenWithin(t time.Duration) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return time.Since(d.lastShaken) < t
-}
-
-// busyFor is the wall time for which there has been a request in flight on the side of the majority without a break.
-func (d *storeDoor) busyFor() time.Duration {
-	for _, m := range d.majority {
-		if d.inFlight[m] > 0 {
-			return time.Since(d.busySince)
-		}
-	}
-	d.busySince = time.Now()
-	return 0
-}
-
-// led reports that a member of the majority believes it leads.
-func (d *storeDoor) led() bool {
-	if !d.cluster.Led() {
-		return false
-	}
-	for _, m := range d.majority {
-		if d.leader[m].Role == raftstore.Leader {
-			return true
-		}
-	}
-	return false
-}
-
-// lagging reports that a commit is fresh, or members or links changed a moment ago, and a member of the majority is not ready or has not applied everything.
-func (d *storeDoor) lagging() bool {
-	d.mu.Lock()
-	fresh := time.Since(d.lastCommit) < settleFor || time.Since(d.lastShaken) < joinFor
-	d.mu.Unlock()
-	if !fresh {
-		return false
-	}
-	var most int64
-	status := d.cluster.Status()
-	for _, s := range status {
-		most = max(most, s.Revision)
-	}
-	for _, s := range status {
-		for _, m := range d.majority {
-			if s.Name == m && s.Up && (!s.Ready || s.Revision < most) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // door is the store as the API server on a master sees it; it counts what the loop waits for.
 func (d *storeDoor) door(member string) raftstore.Store {
 	return &countedStore{Store: d.cluster.Store(member), d: d, member: member}
@@ -357,10 +256,13 @@ func (s *countedStore) count() func() {
 	return func() { s.d.e.loop.Post(func() { s.d.inFlight[s.member]-- }) }
 }
 
-// sampleProgress journals once a simulated second how far each member is, where it changed.
+// sampleProgress tells the store once a simulated second what time it is, and the journal how far each member is, where that changed.
 func (e *Engine) sampleProgress() {
+	e.store.cluster.Advance(e.loop.Now())
+	e.store.tellUntold()
 	for _, s := range e.store.cluster.Status() {
-		p := event.RaftProgress{Member: s.Name, LastIndex: s.LastIndex, CommitIndex: s.CommitIndex, Applied: s.Applied, Revision: s.Revision, SizeBytes: s.SizeBytes}
+		p := event.RaftProgress{Member: s.Name, LastIndex: s.LastIndex, CommitIndex: s.CommitIndex, Applied: s.Applied, Revision: s.Revision, SizeBytes: s.SizeBytes,
+			DBSize: s.DBSize, DBInUse: s.DBInUse, Quota: s.Quota}
 		if e.store.progress[s.Name] != p && s.Up {
 			e.store.progress[s.Name] = p
 			e.journal.Emit(event.On("etcd", s.Name), e.root, p)

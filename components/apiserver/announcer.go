@@ -22,11 +22,14 @@ type Announcer struct {
 	records map[version]event.Seq
 	ring    []version
 	next    int
+	// present is what has been announced and not been deleted since, by key; touched are the keys of changes since Recount began to read.
+	present map[string]announced
+	touched map[string]bool
 }
 
 // NewAnnouncer makes one; hand its Applied to the store's observer.
 func NewAnnouncer(codec *Codec, sink event.Sink) *Announcer {
-	return &Announcer{codec: codec, sink: sink, records: map[version]event.Seq{}, ring: make([]version, recordsKept)}
+	return &Announcer{codec: codec, sink: sink, records: map[version]event.Seq{}, ring: make([]version, recordsKept), present: map[string]announced{}}
 }
 
 // Applied journals the changes of one revision. Call it on the loop, once per revision, before any watch delivers it.
@@ -38,13 +41,24 @@ func (a *Announcer) Applied(ap raftstore.Applied) {
 			// Keys of no known kind are other programs' business in the same store; they have no objects to announce.
 			continue
 		}
-		seq := a.sink.Emit(StoreActor, event.Seq(ap.Tag), fact(ap, e.Deleted, obj, before))
-		v := version{e.KV.Key, ap.Revision}
-		delete(a.records, a.ring[a.next])
-		a.ring[a.next] = v
-		a.next = (a.next + 1) % len(a.ring)
-		a.records[v] = seq
+		a.remember(e.KV.Key, ap.Revision, a.sink.Emit(StoreActor, event.Seq(ap.Tag), fact(ap, e.Deleted, obj, before)))
+		if a.touched != nil {
+			a.touched[e.KV.Key] = true
+		}
+		if e.Deleted {
+			delete(a.present, e.KV.Key)
+		} else {
+			a.present[e.KV.Key] = announced{obj, ap.Revision}
+		}
 	}
+}
+
+func (a *Announcer) remember(key string, revision int64, seq event.Seq) {
+	v := version{key, revision}
+	delete(a.records, a.ring[a.next])
+	a.ring[a.next] = v
+	a.next = (a.next + 1) % len(a.ring)
+	a.records[v] = seq
 }
 
 // RecordOf is the record that announced the change of key at revision; 0 when it is not (or no longer) known.

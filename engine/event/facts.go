@@ -45,8 +45,11 @@ type RateChanged struct {
 
 // ---- machines, processes, links
 
-// MachineUp and MachineDown: power. Reason for down: "killed", "stopped".
-type MachineUp struct{ Host string }
+// MachineUp and MachineDown: power. Reason for down: "killed", "stopped". Joined: it is a master that was not there at the start of the cluster.
+type MachineUp struct {
+	Host   string
+	Joined bool `json:",omitempty"`
+}
 type MachineDown struct{ Host, Reason string }
 
 // ProcessStarted: a program of the control plane or a kubelet runs on a machine.

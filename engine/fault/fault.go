@@ -5,6 +5,7 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,15 @@ const (
 	Delay Kind = "delay"
 	// Loss: each packet vanishes with probability Percent/100; a stream retransmits instead, which delays it.
 	Loss Kind = "loss"
+	// Duplicate: a message of the store arrives twice with probability Percent/100. Reorder: it comes late with that probability, so that newer ones overtake it. Clog: of
+	// a snapshot only the first piece gets through. What travels over TCP (the API) does not see these three.
+	Duplicate Kind = "duplicate"
+	Reorder   Kind = "reorder"
+	Clog      Kind = "clog"
 )
+
+// OfMessages reports that the kind touches single messages of the store, and nothing else.
+func (k Kind) OfMessages() bool { return k == Duplicate || k == Reorder || k == Clog }
 
 // All as a selector means every other host.
 const All = "all"
@@ -35,7 +44,7 @@ type Fault struct {
 	OneWay bool `json:",omitempty"`
 	// Duration is the extra delay of Delay, simulated.
 	Duration time.Duration `json:",omitempty"`
-	// Percent is the loss of Loss, 0-100.
+	// Percent is the share of packets that Loss, Duplicate and Reorder touch, 0-100.
 	Percent float64 `json:",omitempty"`
 	// Group is shared by the faults of one partition command, so that they heal together.
 	Group uint64 `json:",omitempty"`
@@ -46,7 +55,7 @@ func (f Fault) String() string {
 	switch f.Kind {
 	case Delay:
 		s += " " + f.Duration.String()
-	case Loss:
+	case Loss, Duplicate, Reorder:
 		s += fmt.Sprintf(" %g%%", f.Percent)
 	}
 	if f.OneWay {
@@ -118,16 +127,27 @@ type Effect struct {
 	Percent float64 // chance of loss, 0-100
 	// ID is the fault to name as the cause: the first that cuts, otherwise the first that has an effect; 0: none.
 	ID uint64
+	// Messages is what is done to messages of the store besides.
+	Messages Messages
+}
+
+// Messages is what the faults do that touch single messages of the store: chances of a second copy and of coming late, 0-100, and whether the rest of a snapshot is lost.
+type Messages struct {
+	Duplicate, Reorder float64
+	Clog               bool
+	// The faults to name as causes; 0: none.
+	DuplicateID, ReorderID, ClogID uint64
 }
 
 // Between computes the effect on packets from one process to another.
 func Between(active []Active, from, to string) Effect {
 	var e Effect
+	m := &e.Messages
 	for _, a := range active {
 		if !a.Fault.Matches(from, to) {
 			continue
 		}
-		if e.ID == 0 {
+		if e.ID == 0 && !a.Fault.Kind.OfMessages() {
 			e.ID = a.ID
 		}
 		switch a.Fault.Kind {
@@ -138,8 +158,17 @@ func Between(active []Active, from, to string) Effect {
 		case Delay:
 			e.Delay += a.Fault.Duration
 		case Loss:
-			e.Percent = 100 - (100-e.Percent)*(100-a.Fault.Percent)/100
+			e.Percent = either(e.Percent, a.Fault.Percent)
+		case Duplicate:
+			m.Duplicate, m.DuplicateID = either(m.Duplicate, a.Fault.Percent), cmp.Or(m.DuplicateID, a.ID)
+		case Reorder:
+			m.Reorder, m.ReorderID = either(m.Reorder, a.Fault.Percent), cmp.Or(m.ReorderID, a.ID)
+		case Clog:
+			m.Clog, m.ClogID = true, cmp.Or(m.ClogID, a.ID)
 		}
 	}
 	return e
 }
+
+// either is the chance that at least one of two independent things happens, in percent.
+func either(a, b float64) float64 { return 100 - (100-a)*(100-b)/100 }

@@ -44,6 +44,9 @@ func TestFaultsReadAsTheirCommand(t *testing.T) {
 		{Fault{Kind: Cut, A: "m1/etcd", B: "m2/etcd", OneWay: true}, "cut m1/etcd m2/etcd oneway"},
 		{Fault{Kind: Delay, A: "m1", B: "m2", Duration: 200 * time.Millisecond}, "delay m1 m2 200ms"},
 		{Fault{Kind: Loss, A: "m1", B: "m2", Percent: 12.5}, "loss m1 m2 12.5%"},
+		{Fault{Kind: Duplicate, A: "m1", B: "m2", Percent: 20, OneWay: true}, "duplicate m1 m2 20% oneway"},
+		{Fault{Kind: Reorder, A: "m1", B: All, Percent: 5}, "reorder m1 all 5%"},
+		{Fault{Kind: Clog, A: "m1", B: "m2"}, "clog m1 m2"},
 	} {
 		if got := c.f.String(); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -65,6 +68,19 @@ func TestFaultsOnOneLinkAddUp(t *testing.T) {
 	}
 	if e := Between(active, "a/x", "c/y"); e != (Effect{}) {
 		t.Errorf("another link: %+v", e)
+	}
+}
+
+func TestFaultsOfMessagesAddUpAndAreNoCauseOfWhatBefallsStreams(t *testing.T) {
+	link := func(k Kind, p float64, oneway bool) Fault { return Fault{Kind: k, A: "a", B: "b", Percent: p, OneWay: oneway} }
+	active := []Active{{3, link(Duplicate, 50, false)}, {4, link(Duplicate, 50, true)}, {5, link(Reorder, 10, false)}, {6, link(Clog, 0, true)}, {7, link(Loss, 40, false)}}
+	want := Effect{Percent: 40, ID: 7, Messages: Messages{Duplicate: 75, DuplicateID: 3, Reorder: 10, ReorderID: 5, Clog: true, ClogID: 6}}
+	if e := Between(active, "a/etcd", "b/etcd"); e != want {
+		t.Errorf("from a to b: %+v, want %+v", e, want)
+	}
+	want.Messages = Messages{Duplicate: 50, DuplicateID: 3, Reorder: 10, ReorderID: 5}
+	if e := Between(active, "b/etcd", "a/etcd"); e != want {
+		t.Errorf("from b to a, where two of them do nothing: %+v, want %+v", e, want)
 	}
 }
 

@@ -6,6 +6,7 @@
 //	  masters: 3
 //	  workers: 4
 //	  worker: {cpu: "4", memory: 8Gi, pods: 110}
+//	  store: {quota: 8Mi}
 //	manifests: |
 //	  apiVersion: apps/v1
 //	  kind: Deployment
@@ -57,6 +58,13 @@ type Cluster struct {
 	Master  Machine `json:"master,omitempty"`
 	// Zones, if any, are given to workers in turn as topology.kubernetes.io/zone.
 	Zones []string `json:"zones,omitempty"`
+	Store Store    `json:"store,omitempty"`
+}
+
+// Store is how the store is set up.
+type Store struct {
+	// Quota bounds the size of each member's database; none: etcd's 2Gi.
+	Quota resource.Quantity `json:"quota,omitempty"`
 }
 
 // Machine is the size of one.
@@ -154,6 +162,9 @@ func (s *Scenario) Validate() error {
 		if !nameRule.MatchString(z) {
 			return fmt.Errorf("cluster.zones[%d]: %q is not a lower-case name", i, z)
 		}
+	}
+	if q := s.Cluster.Store.Quota; !q.IsZero() && (q.Cmp(*resource.NewQuantity(command.QuotaMin, resource.BinarySI)) < 0 || q.Cmp(*resource.NewQuantity(command.QuotaMax, resource.BinarySI)) > 0) {
+		return fmt.Errorf("cluster.store.quota: %s is not between %s and %s", q.String(), command.Size(command.QuotaMin), command.Size(command.QuotaMax))
 	}
 	_, err := s.Timed()
 	return err

@@ -226,8 +226,14 @@ func (n *Net) Table() *Table { return n.table.Load() }
 
 // Verdict is Net.Verdict for outside goroutines; chance is a number in [0,1) that decides loss.
 func (t *Table) Verdict(from, to Addr, chance float64) Verdict {
+	v, _ := t.Message(from, to, chance)
+	return v
+}
+
+// Message is Verdict for a message of the store: it tells as well what is done to single messages between the two.
+func (t *Table) Message(from, to Addr, chance float64) (Verdict, fault.Messages) {
 	if !t.up(from.Host) || !t.up(to.Host) {
-		return Verdict{Drop: true}
+		return Verdict{Drop: true}, fault.Messages{}
 	}
 	var e fault.Effect
 	if len(t.faults) > 0 {
@@ -240,7 +246,7 @@ func (t *Table) Verdict(from, to Addr, chance float64) Verdict {
 	case !t.listeners.Contains(to.String()):
 		v.Refuse = true
 	}
-	return v
+	return v, e.Messages
 }
 
 func (t *Table) up(host string) bool {

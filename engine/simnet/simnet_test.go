@@ -358,6 +358,26 @@ func TestTheTableForOtherGoroutinesSaysTheSameAndIsFrozen(t *testing.T) {
 	check("the first picture has not changed", before, false, false)
 }
 
+func TestFaultsOfTheStoresMessagesLeaveCallsAloneAndHeal(t *testing.T) {
+	s := newSite(t, 1)
+	for _, f := range []fault.Fault{{Kind: fault.Duplicate, A: "w1", B: "m1", Percent: 100}, {Kind: fault.Reorder, A: "w1", B: "m1", Percent: 100}, {Kind: fault.Clog, A: "w1", B: "m1", OneWay: true}} {
+		s.fault(f)
+	}
+	if v := s.Verdict(client, server); v.Drop || v.Refuse || v.Cause != 0 || v.Delay > latencyMax {
+		t.Errorf("a packet of the API: %+v", v)
+	}
+	if v, m := s.Table().Message(client, server, 0.5); v != (Verdict{}) || m.Duplicate != 100 || m.Reorder != 100 || !m.Clog {
+		t.Errorf("a message: %+v, %+v", v, m)
+	}
+	if _, m := s.Table().Message(server, client, 0.5); m.Duplicate != 100 || m.Clog {
+		t.Errorf("a message the other way: %+v", m)
+	}
+	s.heal()
+	if _, m := s.Table().Message(client, server, 0.5); m != (fault.Messages{}) {
+		t.Errorf("after healing: %+v", m)
+	}
+}
+
 func TestListeningInADeadProgramIsRefused(t *testing.T) {
 	s := newSite(t, 1)
 	s.sg.Kill()

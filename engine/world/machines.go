@@ -2,6 +2,7 @@ package world
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,10 @@ func (w *World) machineUp(r event.Record, e event.MachineUp) {
 		h.Since = r.At
 	}
 	h.Up, h.By, h.Seq = true, "", 0
+	if e.Joined && !h.Master {
+		h.Master = true
+		w.Header.Masters = append(slices.Clone(w.Header.Masters), e.Host)
+	}
 	w.setHost(h)
 }
 
