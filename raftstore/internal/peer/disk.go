@@ -158,7 +158,7 @@ func (d *Disk) open(logger hclog.Logger) (*opened, error) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		g := &guard{backing: d.memory.store}
-		return &opened{guard: g, logs: g, snapshots: d.memory.snapshots, close: func() error { return nil }}, nil
+		return &opened{guard: g, logs: &gapless{LogStore: g}, snapshots: d.memory.snapshots, close: func() error { return nil }}, nil
 	}
 	if err := os.MkdirAll(d.dir, directoryMode); err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (d *Disk) open(logger hclog.Logger) (*opened, error) {
 	if err != nil {
 		return nil, errors.Join(err, bolt.Close())
 	}
-	return &opened{guard: g, logs: cache, snapshots: snapshots, close: bolt.Close}, nil
+	return &opened{guard: g, logs: &gapless{LogStore: cache}, snapshots: snapshots, close: bolt.Close}, nil
 }
 
 // openBolt opens the file on its own goroutine, because what checkBoltFile overlooks may still make bolt panic or hang; a hanging
