@@ -3,7 +3,6 @@ package raftstore
 import (
 	"container/list"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -102,19 +101,29 @@ func (h *hub) resume(w *watch) {
 func (h *hub) catchUp(w *watch, kv *mvcc.Store) {
 	var events []mvcc.Event
 	complete := kv.Revision()
-	err := kv.Since(w.From, func(e *mvcc.Event) bool {
+	take := func(e mvcc.Event) bool {
 		if len(events) >= queueEvents && events[len(events)-1].KV.ModRevision != e.KV.ModRevision {
 			complete = e.KV.ModRevision - 1
 			return false
 		}
-		if w.Exact && e.KV.Key != w.Prefix || !w.Exact && !strings.HasPrefix(e.KV.Key, w.Prefix) {
-			return true
-		}
-		if e := *e; w.wants(&e) {
+		if w.wants(&e) {
 			events = append(events, e)
 		}
 		return true
-	})
+	}
+	var err error
+	if w.Exact {
+		var all []mvcc.Event
+		all, err = kv.EventsWithin(w.Prefix, "", w.From)
+		for _, e := range all {
+			if !take(e) {
+				break
+			}
+		}
+	} else {
+		key, end := mvcc.Prefix(w.Prefix)
+		err = kv.Since(key, end, w.From, take)
+	}
 	if err != nil {
 		h.leave(w)
 		w.push(WatchBatch{Err: translate(err)})

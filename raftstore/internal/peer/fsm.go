@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -144,11 +143,7 @@ func (f *fsm) run(c *Command) Outcome {
 	case Compact:
 		o.Err = f.kv.Compact(c.Compact)
 	case Grant:
-		if f.full() {
-			o.Err = mvcc.ErrNoSpace
-			break
-		}
-		f.kv.Grant(c.Lease, c.TTL)
+		o.Err = f.kv.Grant(c.Lease, c.TTL)
 	case Revoke, Expire:
 		o.Events, o.Err = f.kv.Revoke(c.Lease)
 		o.Result.Changed = len(o.Events) > 0
@@ -161,11 +156,6 @@ func (f *fsm) run(c *Command) Outcome {
 	}
 	o.Result.Revision = f.kv.Revision()
 	return o
-}
-
-// full reports that an alarm for lack of space is on.
-func (f *fsm) full() bool {
-	return slices.ContainsFunc(f.kv.Alarms(), func(a mvcc.Alarm) bool { return a.Kind == mvcc.NoSpace })
 }
 
 // stop halts the state machine. Where it happened is for those who mend it, and no part of the answer.

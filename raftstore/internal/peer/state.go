@@ -11,7 +11,7 @@ import (
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
-// The snapshot of a member: magic, length of a header (4 bytes), the header (index and term it stands for, the commands met in that term, CRC-32C), and the state machine,
+// The snapshot of a member: magic, length of a header (4 bytes), the header (index and term it stands for, size of the database, the commands met in that term, CRC-32C), and the state machine,
 // which has a checksum of its own.
 
 const stateMagic = "kvmember\x02"
@@ -25,12 +25,13 @@ type State struct {
 
 // EncodeState writes a snapshot that stands for index of term, of a state whose clients are all new.
 func EncodeState(index, term uint64, view *mvcc.View) []byte {
-	return append(stateHeader(index, term, new(met)), view.Encode()...)
+	return append(stateHeader(index, term, view.DBSize(), new(met)), view.Encode()...)
 }
 
-func stateHeader(index, term uint64, m *met) []byte {
+func stateHeader(index, term uint64, dbSize int64, m *met) []byte {
 	h := binary.LittleEndian.AppendUint64(nil, index)
 	h = binary.LittleEndian.AppendUint64(h, term)
+	h = binary.LittleEndian.AppendUint64(h, uint64(dbSize))
 	h = mvcc.Seal(m.append(h))
 	b := binary.LittleEndian.AppendUint32([]byte(stateMagic), uint32(len(h)))
 	return append(b, h...)
@@ -53,17 +54,18 @@ func DecodeState(b []byte) (*State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read snapshot: header: %w", err)
 	}
-	if len(h) < 16 {
+	if len(h) < 24 {
 		return damaged("a header that is too short")
 	}
 	s := &State{Index: binary.LittleEndian.Uint64(h), Term: binary.LittleEndian.Uint64(h[8:])}
-	r := &reader{b: h[16:]}
+	dbSize, r := int64(binary.LittleEndian.Uint64(h[16:])), &reader{b: h[24:]}
 	if s.met = readMet(r); r.bad || len(r.b) > 0 {
 		return damaged("a header that makes no sense")
 	}
 	if s.KV, err = mvcc.DecodeSnapshot(b[size:]); err != nil {
 		return nil, err
 	}
+	s.KV.Grow(dbSize)
 	return s, nil
 }
 
@@ -93,7 +95,7 @@ func (s *stateSnapshot) Persist(sink raft.SnapshotSink) (err error) {
 			err = errors.Join(err, sink.Cancel())
 		}
 	}()
-	if _, err := sink.Write(stateHeader(s.index, s.term, s.met)); err != nil {
+	if _, err := sink.Write(stateHeader(s.index, s.term, s.view.DBSize(), s.met)); err != nil {
 		return err
 	}
 	if _, err := sink.Write(s.view.Encode()); err != nil {
