@@ -64,7 +64,8 @@ type Options struct {
 	// Dir holds one folder per member. InMemory keeps everything in memory instead; a member's disk then lives as long as the cluster.
 	Dir      string
 	InMemory bool
-	// Sync forces every write to the medium, so that it survives power loss and not only the end of the program.
+	// Sync forces every write to the medium before it is acknowledged, so that it survives power loss. Without it, what a member acknowledged survives the end of that
+	// member, however sudden, but of the last 10 ms nothing may survive the end of the program (internal/peer/behind.go): for folders that nobody opens again.
 	Sync bool
 	// Network decides about messages; nil: OpenNetwork. Observer hears what happens; nil: nobody.
 	Network  Network

@@ -40,6 +40,8 @@ var (
 type Disk struct {
 	dir  string // empty: memory
 	sync bool
+	// unsaved is what a member on a folder that is not synced acknowledged and its file does not hold yet.
+	unsaved unsaved
 
 	mu     sync.Mutex // guards memory and what it points to, but not the stores in it, which guard themselves
 	memory *memoryDisk
@@ -75,6 +77,7 @@ func (d *Disk) Wipe(rejoin bool) error {
 		d.memory.rejoining = rejoin
 		return nil
 	}
+	d.unsaved.forget()
 	if err := os.RemoveAll(d.dir); err != nil {
 		return err
 	}
@@ -175,6 +178,9 @@ func (d *Disk) open(logger hclog.Logger) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.unsaved.save(func(s step) error { return s.do(bolt) }, func(step) {}); err != nil {
+		return nil, errors.Join(fmt.Errorf("write to %s what the member acknowledged before it stopped: %w", path, err), bolt.Close())
+	}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(d.dir, snapshotsKept, logger)
 	if err != nil {
 		return nil, errors.Join(err, bolt.Close())
@@ -203,7 +209,7 @@ func openBolt(path string, sync bool) (*raftboltdb.BoltStore, error) {
 			}
 		}()
 		store, err := raftboltdb.New(raftboltdb.Options{Path: path, NoSync: !sync, BoltOptions: &bbolt.Options{
-			Timeout: boltLockTimeout, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, InitialMmapSize: boltMmapAtLeast,
+			Timeout: boltLockTimeout, NoGrowSync: !sync, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, InitialMmapSize: boltMmapAtLeast,
 		}})
 		results <- result{store, err}
 	}()

@@ -123,6 +123,9 @@ func Start(conf Config) (started *Peer, err error) {
 	if err := conf.Disk.bootstrap(rc, p.disk, p.trans, conf.Members); err != nil {
 		return nil, fmt.Errorf("first configuration: %w", err)
 	}
+	if err := conf.Disk.writeBehind(p.disk); err != nil {
+		return nil, err
+	}
 	p.disk.guard.onFail, p.disk.guard.stored = p.fail, p.trans.news.tell
 	if conf.Hooks.Opened != nil {
 		if err := p.opened(); err != nil {
