@@ -72,7 +72,9 @@ func TestFaultsOnOneLinkAddUp(t *testing.T) {
 }
 
 func TestFaultsOfMessagesAddUpAndAreNoCauseOfWhatBefallsStreams(t *testing.T) {
-	link := func(k Kind, p float64, oneway bool) Fault { return Fault{Kind: k, A: "a", B: "b", Percent: p, OneWay: oneway} }
+	link := func(k Kind, p float64, oneway bool) Fault {
+		return Fault{Kind: k, A: "a", B: "b", Percent: p, OneWay: oneway}
+	}
 	active := []Active{{3, link(Duplicate, 50, false)}, {4, link(Duplicate, 50, true)}, {5, link(Reorder, 10, false)}, {6, link(Clog, 0, true)}, {7, link(Loss, 40, false)}}
 	want := Effect{Percent: 40, ID: 7, Messages: Messages{Duplicate: 75, DuplicateID: 3, Reorder: 10, ReorderID: 5, Clog: true, ClogID: 6}}
 	if e := Between(active, "a/etcd", "b/etcd"); e != want {
