@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.com/kubeviz/raftstore/internal/peer"
+	"example.com/kubeviz/raftstore/internal/planted"
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
@@ -143,6 +144,10 @@ func (h *hub) catchUp(w *watch, kv *mvcc.Store) {
 // give queues a batch and notes how far w is complete with it.
 func (h *hub) give(w *watch, b WatchBatch) {
 	w.complete = b.Revision
+	if n := len(b.Events); planted.Is(planted.SplitRevision) && n > 1 {
+		w.push(WatchBatch{Events: b.Events[:n-1], Revision: b.Revision})
+		b.Events = b.Events[n-1:]
+	}
 	if w.asked != nil {
 		h.asked.MoveToBack(w.asked)
 	}
@@ -275,8 +280,14 @@ func (h *hub) spread(c *crowd, revision int64) {
 		if w.fallBehind(c.events[0].KV.ModRevision) {
 			continue
 		}
+		if planted.Once(planted.DropEvent, 100) {
+			continue
+		}
 		if events := w.want(c.events); len(events) > 0 {
 			h.give(w, WatchBatch{Events: events, Revision: revision})
+			if planted.Once(planted.RepeatEvent, 100) {
+				h.give(w, WatchBatch{Events: events, Revision: revision})
+			}
 		}
 	}
 }
@@ -298,12 +309,19 @@ func (h *hub) flush() {
 			h.asked.MoveToBack(w.asked)
 			continue
 		}
+		if planted.Once(planted.FalseProgress, 20) {
+			h.give(w, WatchBatch{Revision: h.revision + 1})
+			continue
+		}
 		h.give(w, WatchBatch{Revision: h.revision})
 	}
 }
 
 // end ends all watches with err. After ErrStopped none can begin; after a restore they can.
 func (h *hub) end(err error) {
+	if planted.Is(planted.WatchOverRestore) && err != ErrStopped {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err == ErrStopped {

@@ -2,8 +2,10 @@ package raftstore
 
 import (
 	"container/list"
+	"slices"
 	"sync"
 
+	"example.com/kubeviz/raftstore/internal/planted"
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
@@ -86,7 +88,7 @@ func (w *watch) wants(e *mvcc.Event) bool {
 	if e.KV.ModRevision < w.From || (e.Deleted && w.NoDelete) || (!e.Deleted && w.NoPut) {
 		return false
 	}
-	if w.NoPrev {
+	if w.NoPrev || planted.Is(planted.ForgetPrevious) {
 		e.Prev = nil
 	}
 	return true
@@ -212,6 +214,10 @@ func (w *watch) next() (b WatchBatch, what int) {
 		if events == 0 {
 			b.Events = nil
 		}
+	}
+	if n := len(b.Events); planted.Is(planted.SwapEvents) && n > 1 {
+		b.Events = slices.Clone(b.Events)
+		b.Events[n-2], b.Events[n-1] = b.Events[n-1], b.Events[n-2]
 	}
 	w.waiting -= events
 	clear(w.queue[:n])

@@ -6,6 +6,7 @@ import (
 
 	"example.com/kubeviz/raftstore/failure"
 	"example.com/kubeviz/raftstore/internal/peer"
+	"example.com/kubeviz/raftstore/internal/planted"
 )
 
 const (
@@ -122,7 +123,7 @@ func (l *life) expire(w *proposal) {
 	}
 	l.mu.Unlock()
 	r := TxnResult{Written: Written{Outcome: Unknown, Err: ErrTimeout}}
-	if term == 0 {
+	if term == 0 || planted.Is(planted.UnknownAsRefused) {
 		r.Outcome = Refused
 	} else if p := l.peer.Load(); p == nil || p.Leader() == "" || p.CurrentTerm() != term {
 		r.Err = ErrTimeoutLeaderFail
@@ -281,6 +282,9 @@ func (l *life) proposeWrites() {
 			}
 			if !l.step(failure.BeforePropose) {
 				return
+			}
+			if planted.Once(planted.AckBeforeCommit, 10) {
+				l.answerEarly(term, batch)
 			}
 			if !p.Propose(term, peer.EncodeEntry(term, batch)) {
 				l.notProposed(batch)

@@ -1,6 +1,10 @@
 package mvcc
 
-import "slices"
+import (
+	"slices"
+
+	"example.com/kubeviz/raftstore/internal/planted"
+)
 
 // LeaseInfo is a lease and how many keys hang on it.
 type LeaseInfo struct {
@@ -42,6 +46,9 @@ func (s *Store) Revoke(id LeaseID) ([]Event, error) {
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)
+	if planted.Is(planted.KeyOutlivesLease) && len(keys) > 0 {
+		keys = keys[1:]
+	}
 	began := len(s.history.changes)
 	for _, key := range keys {
 		if v, ok := s.find(key); ok {

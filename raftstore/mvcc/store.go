@@ -5,6 +5,8 @@ import (
 	"cmp"
 
 	"github.com/tidwall/btree"
+
+	"example.com/kubeviz/raftstore/internal/planted"
 )
 
 // firstRevision is the revision of the empty store, as in etcd: the first change is revision 2, and no client ever sees revision 0,
@@ -43,7 +45,7 @@ func (s *Store) Snapshot() *View {
 // the values of t from now on. Applying a request id again returns the first answer and no events, also when that was a refusal.
 func (s *Store) Apply(t Txn) (TxnResult, []Event) {
 	if t.ID != "" {
-		if r, seen := s.answered(t.ID); seen {
+		if r, seen := s.answered(t.ID); seen && !planted.Is(planted.ApplyRequestTwice) {
 			return r, nil
 		}
 	}
@@ -162,7 +164,9 @@ func (s *Store) commit(began int) []Event {
 	if len(made) == 0 {
 		return nil
 	}
-	s.revision++
+	if !planted.Once(planted.ReuseRevision, 50) {
+		s.revision++
+	}
 	s.history.starts = append(s.history.starts, uint32(began))
 	s.dbSize = max(s.dbSize, s.size)
 	events := make([]Event, len(made))
@@ -239,6 +243,9 @@ func (s *Store) Compact(rev int64) error {
 	}
 	if rev > s.revision {
 		return ErrFutureRev
+	}
+	if planted.Is(planted.CompactTooMuch) && rev < s.revision {
+		rev++
 	}
 	if n := rev - s.floor(); n > 0 {
 		s.forget(n)

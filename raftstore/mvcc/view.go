@@ -1,6 +1,10 @@
 package mvcc
 
-import "github.com/tidwall/btree"
+import (
+	"github.com/tidwall/btree"
+
+	"example.com/kubeviz/raftstore/internal/planted"
+)
 
 // View is the readable side of the state: what is present, and every change since the last compaction. A View from Store.Snapshot never
 // changes; the one inside a Store is its present.
@@ -36,6 +40,9 @@ func (v *View) floor() int64 { return max(v.compacted, firstRevision) }
 // Range reads keys in order. It fails with ErrCompacted or ErrFutureRev when r.Revision is not to be had.
 func (v *View) Range(r Range) (RangeResult, error) {
 	at := r.Revision
+	if planted.Is(planted.StaleList) && at > v.floor()+1 {
+		at--
+	}
 	switch {
 	case at > v.revision:
 		return RangeResult{Revision: v.revision}, ErrFutureRev

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"example.com/kubeviz/raftstore/failure"
+	"example.com/kubeviz/raftstore/internal/planted"
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
@@ -110,9 +111,12 @@ func (f *fsm) apply(entry *Entry, l *raft.Log) ([]Outcome, error) {
 	if f.halted != nil {
 		return nil, f.halted
 	}
+	if planted.Is(planted.SnapshotMisses) {
+		planted.Keep(f, f.kv.Snapshot())
+	}
 	var outcomes []Outcome
 	f.met.begin(l.Term)
-	if entry.Term == l.Term {
+	if entry.Term == l.Term || planted.Is(planted.RunLateEntries) {
 		outcomes = make([]Outcome, len(entry.Commands))
 		for i := range entry.Commands {
 			outcomes[i] = f.run(&entry.Commands[i])
@@ -127,7 +131,11 @@ func (f *fsm) apply(entry *Entry, l *raft.Log) ([]Outcome, error) {
 
 func (f *fsm) run(c *Command) Outcome {
 	o := Outcome{ID: c.ID, Command: c}
-	switch f.met.meet(c.ID) {
+	met := f.met.meet(c.ID)
+	if planted.Is(planted.ApplyCommandTwice) {
+		met = fresh
+	}
+	switch met {
 	case repeated:
 		o.Repeated = true
 		return o

@@ -1,6 +1,10 @@
 package peer
 
-import "github.com/hashicorp/raft"
+import (
+	"github.com/hashicorp/raft"
+
+	"example.com/kubeviz/raftstore/internal/planted"
+)
 
 // gapless keeps the log one unbroken run. A snapshot that a leader sends may reach beyond the end of the log; raft then leaves the old entries where they are (TrailingLogs of them) and
 // goes on behind the snapshot. What is left may never have been committed, and a later leader would send it to others; and it makes a hole, which looks like damage. So where entries do
@@ -23,7 +27,7 @@ func (g *gapless) StoreLogs(logs []*raft.Log) error {
 		}
 		g.last, g.known = last, true
 	}
-	if g.last > 0 && logs[0].Index > g.last+1 {
+	if g.last > 0 && logs[0].Index > g.last+1 && !planted.Is(planted.DirtyGap) {
 		first, err := g.FirstIndex()
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"example.com/kubeviz/raftstore/internal/planted"
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
@@ -174,10 +175,16 @@ func (g *guard) DeleteRange(from, to uint64) error {
 }
 
 func (g *guard) Set(key, value []byte) error {
+	if planted.Is(planted.ForgetVote) {
+		return nil
+	}
 	return g.write(func() error { return g.backing.Set(key, value) })
 }
 
 func (g *guard) SetUint64(key []byte, value uint64) error {
+	if planted.Is(planted.ForgetTerm) && g.running.Load() && string(key) == "CurrentTerm" {
+		return nil
+	}
 	err := g.write(func() error { return g.backing.SetUint64(key, value) })
 	if err != nil && string(key) == "CurrentTerm" && g.running.Load() {
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"example.com/kubeviz/raftstore/internal/planted"
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
@@ -76,7 +77,11 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if f.halted != nil {
 		return nil, f.halted
 	}
-	return &stateSnapshot{view: f.kv.Snapshot(), met: f.met.clone(), index: f.index.Load(), term: f.term.Load(), saved: f.hooks.Saved}, nil
+	view := f.kv.Snapshot()
+	if planted.Is(planted.SnapshotMisses) {
+		view = planted.Kept(f).(*mvcc.View)
+	}
+	return &stateSnapshot{view: view, met: f.met.clone(), index: f.index.Load(), term: f.term.Load(), saved: f.hooks.Saved}, nil
 }
 
 type stateSnapshot struct {

@@ -2,7 +2,6 @@ package check
 
 import (
 	"hash/fnv"
-	"math"
 	"sort"
 	"strings"
 
@@ -140,10 +139,15 @@ func (s *step) on(state *groupState) (bool, *groupState) {
 // porcupine asks whether the answers that clients got fit any order of the calls at all.
 func (c *checker) porcupine() {
 	groups := make(map[string][]porcupine.Operation)
-	for _, o := range c.h.Ops {
-		c.steps(o, groups)
-	}
+	// A change that nobody was told of happened after everything that was asked for before an earlier revision, and before anybody saw it. Without that bound each could come at any
+	// time, and the search would try all subsets of them.
+	var asked int64
+	after := make(map[*revision]int64)
 	for _, r := range c.order.revs {
+		if r.op != nil {
+			asked = max(asked, r.op.Call)
+		}
+		after[r] = asked
 		if r.op != nil || len(r.events) == 0 {
 			continue
 		}
@@ -153,8 +157,11 @@ func (c *checker) porcupine() {
 			byGroup[g] = append(byGroup[g], e)
 		}
 		for g, events := range byGroup {
-			groups[g] = append(groups[g], porcupine.Operation{Input: &step{group: g, revision: r.number, events: events}, Call: 0, Return: r.seen})
+			groups[g] = append(groups[g], porcupine.Operation{Input: &step{group: g, revision: r.number, events: events}, Call: min(asked, r.seen), Return: r.seen})
 		}
+	}
+	for _, o := range c.h.Ops {
+		c.steps(o, after, groups)
 	}
 	names := make([]string, 0, len(groups))
 	for g := range groups {
@@ -175,7 +182,7 @@ func (c *checker) porcupine() {
 	}
 }
 
-func (c *checker) steps(o *history.Op, groups map[string][]porcupine.Operation) {
+func (c *checker) steps(o *history.Op, after map[*revision]int64, groups map[string][]porcupine.Operation) {
 	x := porcupine.Operation{ClientId: o.Client, Call: o.Call, Return: o.Return}
 	switch {
 	case o.Kind == history.Txn && o.Done():
@@ -192,10 +199,7 @@ func (c *checker) steps(o *history.Op, groups map[string][]porcupine.Operation) 
 			return
 		}
 		g := groupOf(o.Txn)
-		x.Input, x.Return = &step{group: g, op: o, revision: r.number}, r.seen
-		if x.Return <= x.Call {
-			x.Return = math.MaxInt64
-		}
+		x.Input, x.Call, x.Return = &step{group: g, op: o, revision: r.number}, min(after[r], r.seen), r.seen
 		groups[g] = append(groups[g], x)
 	case o.Read != nil && !o.Serializable && o.Range.Revision == 0 && !o.Range.CountOnly && !o.Read.More:
 		seen := make(map[string]bool)

@@ -68,6 +68,13 @@ func (r *Recorder) nextID() int64 {
 // Since is the clock of the history.
 func (r *Recorder) Since() time.Duration { return time.Since(r.began) }
 
+// SoFar is what History.Acknowledged and LeaderChanges say at this moment.
+func (r *Recorder) SoFar() (acknowledged, leaderChanges int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.h.Acknowledged(), r.h.LeaderChanges()
+}
+
 // Note writes down what was done to the cluster.
 func (r *Recorder) Note(kind, member, format string, args ...any) {
 	r.note(Note{Kind: kind, Member: member, Text: fmt.Sprintf(format, args...)})

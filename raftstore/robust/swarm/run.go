@@ -25,6 +25,9 @@ const (
 	leasesEnd  = 5*time.Second + LeaseSlack
 
 	tick = 50 * time.Millisecond
+
+	// A storm in which too little happened goes on for up to this many times its length.
+	stormMax = 4
 )
 
 // Floors that a run must reach to count.
@@ -34,8 +37,10 @@ const (
 )
 
 // Counts tells whether enough happened in a run.
-func Counts(h *history.History) bool {
-	return h.Acknowledged() >= AcknowledgedMin && h.LeaderChanges() >= LeaderChangesMin
+func Counts(h *history.History) bool { return enough(h.Acknowledged(), h.LeaderChanges()) }
+
+func enough(acknowledged, changes int) bool {
+	return acknowledged >= AcknowledgedMin && changes >= LeaderChangesMin
 }
 
 // run is one run.
@@ -71,7 +76,7 @@ func Run(p Plan) *history.History {
 	var clocks sync.WaitGroup
 	clocks.Go(func() { r.advance(clock) })
 
-	storm, calm := context.WithTimeout(context.Background(), p.Storm)
+	storm, calm := context.WithCancel(context.Background())
 	var load, watchers sync.WaitGroup
 	for i := range p.Clients {
 		cl := r.client(i)
@@ -83,7 +88,6 @@ func Run(p Plan) *history.History {
 		watchers.Go(func() { cl.watcher(watching) })
 	}
 	r.storm(storm)
-	<-storm.Done()
 	calm()
 	r.healMajority()
 	load.Wait()

@@ -19,7 +19,7 @@ func (r *run) storm(ctx context.Context) {
 	}
 	sort.Slice(faults, func(i, j int) bool { return faults[i] < faults[j] })
 	await(LeaderWithin, func() bool { return r.leader() != "" })
-	for ctx.Err() == nil {
+	for began := time.Now(); time.Since(began) < r.plan.Storm || time.Since(began) < stormMax*r.plan.Storm && !enough(r.rec.SoFar()); {
 		n := r.rand.IntN(total)
 		var f Fault
 		for _, f = range faults {
