@@ -1,7 +1,6 @@
 package robust_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -109,9 +108,4 @@ func report(t *testing.T, h *history.History, broken []check.Violation, name str
 		t.Errorf("%.1500s", v.String())
 	}
 	t.Errorf("%s\nhistory kept in %s", h.Name, path)
-}
-
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(m.Run())
 }

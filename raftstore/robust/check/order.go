@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/btree"
 
+	"example.com/kubeviz/raftstore"
 	"example.com/kubeviz/raftstore/mvcc"
 	"example.com/kubeviz/raftstore/robust/history"
 )
@@ -119,8 +120,8 @@ func (c *checker) fromWatches(known map[int64]*revision, last *int64) {
 				if !c.opt.MayBeCut {
 					continue // it saw something that never was; its own check says so
 				}
-				if w.Request.NoPrev {
-					continue
+				if w.Request != (raftstore.WatchRequest{From: w.Request.From}) {
+					continue // it does not see all
 				}
 				if parts[rev] == nil {
 					parts[rev] = make(map[string]mvcc.Event)

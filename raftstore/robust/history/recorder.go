@@ -33,6 +33,9 @@ func NewRecorder(name string, from int64, sink func(Line)) *Recorder {
 	return r
 }
 
+// Began sets when the run began, for one that goes on over several processes.
+func (r *Recorder) Began(at time.Time) { r.began = at }
+
 // Attach tells which cluster the clients talk to.
 func (r *Recorder) Attach(c raftstore.Cluster) {
 	r.mu.Lock()

@@ -106,6 +106,25 @@ func Run(p Plan) *history.History {
 	return h
 }
 
+// Drive has clients and watchers at work on a cluster without doing anything to it, until ctx ends. It tells the cluster the time as well. from is where ids go on from, so that a run over
+// several processes never uses one twice.
+func Drive(ctx context.Context, p Plan, c raftstore.Cluster, rec *history.Recorder, from int64) {
+	r := &run{plan: p, cluster: c, rec: rec}
+	var all sync.WaitGroup
+	all.Go(func() { r.advance(ctx) })
+	for i := range p.Clients + p.Watchers {
+		cl := r.client(i)
+		cl.asked = int(from)
+		cl.rand = rand.New(rand.NewPCG(p.Seed+uint64(from), uint64(i)))
+		if i < p.Clients {
+			all.Go(func() { cl.load(ctx) })
+		} else {
+			all.Go(func() { cl.watcher(ctx) })
+		}
+	}
+	all.Wait()
+}
+
 func (r *run) client(n int) *client {
 	return &client{run: r, calls: r.rec.Client(n, r.plan.Patience), rand: rand.New(rand.NewPCG(r.plan.Seed, uint64(n+1)<<8)), n: n, kvs: make(map[string]mvcc.KV)}
 }
