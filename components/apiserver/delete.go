@@ -3,6 +3,7 @@ package apiserver
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +14,7 @@ import (
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
+	"example.com/kubeviz/raftstore"
 )
 
 // verdict is what a deletion does to the object that is stored.
@@ -43,7 +45,7 @@ func (s *Server) delete(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 		}
 	}
 	var what verdict
-	resp, err := s.update(p, rq, updateTries, func(old kinds.Object) (kinds.Object, error) {
+	begin := func(old kinds.Object) (kinds.Object, error) {
 		rq.enter(stageAdmit)
 		if err := s.validate(&attributes{server: s, proc: p, rq: rq, old: old}); err != nil {
 			return nil, err
@@ -52,7 +54,12 @@ func (s *Server) delete(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 		var err error
 		what, err = rq.res.beginDeletion(obj, o, p.Now())
 		return obj, err
-	}, func(obj, old kinds.Object) bool { return what == removeNow })
+	}
+	resp, err := s.update(p, rq, updateTries, begin, func(obj, old kinds.Object) bool { return what == removeNow })
+	if err != nil && what == markThenGo && strings.Contains(err.Error(), raftstore.ErrNoSpace.Error()) {
+		// A full store takes no mark. A forced deletion does without: to delete needs no space (STO-11).
+		return s.update(p, rq, updateTries, begin, func(obj, old kinds.Object) bool { return what != markAndLeave && what != leaveAsItWas })
+	}
 	if err != nil || what != markThenGo || rq.DryRun {
 		return resp, err
 	}
