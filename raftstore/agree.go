@@ -62,7 +62,7 @@ func (l *life) compareState(index uint64, kv *mvcc.Store) {
 // compareAt opens a place at index, where this member made a snapshot or took one over. The state must not be locked.
 func (l *life) compareAt(index uint64) {
 	c := l.m.c
-	for _, m := range c.members {
+	for _, m := range c.places() {
 		other := m.current()
 		if other == nil {
 			continue
@@ -113,10 +113,10 @@ func (c *RaftCluster) compare(index uint64, l *life, digest uint64, open bool) {
 		a.open.Store(int32(len(a.places)))
 	}
 	p.said[l.m.name] = digest
-	odd, split := p.judge(len(c.members))
+	odd, split := p.judge(c.Membership().Voters())
 	for _, name := range odd {
 		delete(p.said, name)
-		if m := c.byName[name]; m != nil {
+		if m := c.find(name); m != nil {
 			if l := m.current(); l != nil {
 				go l.diverged(index)
 			}
@@ -162,7 +162,7 @@ func (l *life) diverged(index uint64) {
 
 // alarm raises an alarm through any member but one.
 func (c *RaftCluster) alarm(a mvcc.Alarm, but *member) {
-	for _, m := range c.members {
+	for _, m := range c.places() {
 		l := m.current()
 		if m == but || l == nil || !l.ready.Load() {
 			continue

@@ -24,7 +24,7 @@ type space struct {
 // SetQuota bounds the database of each member.
 func (c *RaftCluster) SetQuota(bytes int64) {
 	c.upkeep.quota.Store(max(0, bytes))
-	for _, m := range c.members {
+	for _, m := range c.places() {
 		if l := m.current(); l != nil {
 			if p := l.peer.Load(); p != nil {
 				p.WithState(l.weigh)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 )
 
 const (
@@ -25,9 +23,9 @@ func claim(dir string, members []string) (release func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	had, err := membersOf(dir)
-	if err == nil && had != nil && !slices.Equal(had, members) {
-		err = fmt.Errorf("%s holds the store of %d masters (%s), not of %d; use as many, or another folder", dir, len(had), strings.Join(had, ", "), len(members))
+	had, err := readRoster(dir)
+	if err == nil && had != nil && !had.opens(members) {
+		err = had.refusal(dir, members)
 	}
 	if err == nil && had == nil {
 		var text []byte

@@ -21,7 +21,7 @@ import (
 
 func (c *RaftCluster) follower() *member {
 	lead := c.leaderLife()
-	for _, m := range c.members {
+	for _, m := range c.places() {
 		if m != lead.m {
 			return m
 		}
@@ -164,7 +164,7 @@ func TestWipedMemberKeepsOutOfElectionsUntilItHasCaughtUp(t *testing.T) {
 		c := openLed(t, Options{Members: names(3), InMemory: true, Rate: 5})
 		lead, wiped := c.leaderLife().m, c.follower()
 		var stale *member
-		for _, m := range c.members {
+		for _, m := range c.places() {
 			if m != lead && m != wiped {
 				stale = m
 			}
@@ -264,7 +264,7 @@ func TestConcurrentFaultsNeverLoseAnAcknowledgedWrite(t *testing.T) {
 						t.Errorf("%s was refused and is there: %+v", key, res.KVs)
 					}
 				}
-				for _, m := range c.members {
+				for _, m := range c.places() {
 					if got := m.current().peer.Load().View().Hash(); got != view.Hash() {
 						t.Errorf("%s differs from the leader", m.name)
 					}
@@ -286,7 +286,7 @@ func TestFailOverTime(t *testing.T) {
 				pause(time.Duration(len(took)%7)*37*time.Millisecond, nil)
 				at := time.Now()
 				c.KillMember(lead)
-				for _, m := range c.members {
+				for _, m := range c.places() {
 					if m.name != lead {
 						if r := put(m, "a", nil); r.Outcome != Done {
 							t.Fatal(r.Outcome, r.Err)
@@ -311,7 +311,7 @@ func TestPaceReachesRunningMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openLed(t, Options{Members: names(3), InMemory: true})
 		c.SetPace(10)
-		for _, m := range c.members {
+		for _, m := range c.places() {
 			if got := m.current().peer.Load().Heartbeat(); got != heartbeatFast {
 				t.Errorf("%s: heartbeat timeout %v", m.name, got)
 			}

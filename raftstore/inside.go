@@ -318,7 +318,7 @@ func (in *insider) watchContacts() {
 		leader string
 		lost   bool
 	}
-	seen := make([]state, len(in.c.members))
+	var seen []state
 	for {
 		select {
 		case <-tick.C:
@@ -326,7 +326,10 @@ func (in *insider) watchContacts() {
 			return
 		}
 		limit := max(time.Duration(in.c.heartbeat.Load())*3/10, 4*contactEvery)
-		for i, m := range in.c.members {
+		for i, m := range in.c.places() {
+			if i == len(seen) {
+				seen = append(seen, state{})
+			}
 			s := &seen[i]
 			l := m.current()
 			var p *peer.Peer

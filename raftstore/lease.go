@@ -70,7 +70,7 @@ func (c *RaftCluster) Advance(now time.Time) {
 			break
 		}
 	}
-	for _, m := range c.members {
+	for _, m := range c.places() {
 		if l := m.current(); l != nil && t >= l.lessor.next.Load() {
 			l.expireLeases()
 		}

@@ -17,7 +17,9 @@ const retryEvery = 10 * time.Millisecond
 
 // life is a member from one start to the next stop: its raft node and everything its clients wait for. Nothing survives it but the disk.
 type life struct {
-	m    *member
+	m *member
+	// who it votes as; set before it has started.
+	who  peer.Identity
 	peer atomic.Pointer[peer.Peer] // nil until it has started
 	// started is closed when the start has succeeded or failed, stop when the life ends, over when the disk is free.
 	started, stop, over chan struct{}
@@ -46,7 +48,13 @@ type life struct {
 		term   uint64
 		leader string
 		muted  bool
+		learns bool
 	}
+	// appliedTerm is the term of the newest entry applied from the log.
+	appliedTerm atomic.Uint64
+	// configuring is held while a change of members is looked at; changing is the last one given to raft.
+	configuring sync.Mutex
+	changing    changing
 	// deferred runs when the member is ready.
 	deferred []func()
 
@@ -88,14 +96,24 @@ func (l *life) run(before *life, dropLog bool) {
 		<-before.over
 	}
 	c := l.m.c
+	who, err := l.m.identify()
+	if err != nil {
+		l.m.end(l, err.Error())
+		return
+	}
+	l.who = who
+	var founders raft.Configuration // empty for one that joined later
+	if who.Joined == 0 {
+		founders = c.roster.Load().founders()
+	}
 	p, err := peer.Start(peer.Config{
-		Name: l.m.name, Members: c.opt.Members, Disk: l.m.disk, Fabric: c.fabric, Decoder: c.decoder, Logger: c.logger.Named(l.m.name),
+		Name: l.m.name, Identity: who, Founders: founders, Disk: l.m.disk, Fabric: c.fabric, Decoder: c.decoder, Logger: c.logger.Named(l.m.name),
 		Timing: peer.Timing{
 			Heartbeat: time.Duration(c.heartbeat.Load()), Lease: leaderLease, Commit: c.opt.CommitTimeout,
 			SnapshotInterval: c.opt.SnapshotInterval, SnapshotThreshold: c.opt.SnapshotThreshold, TrailingLogs: c.opt.TrailingLogs,
 		},
 		Hooks: peer.Hooks{
-			Applied: l.applied, Restored: l.restored, Answer: l.answer, Changed: l.changed, Ask: l.asked,
+			Applied: l.applied, Restored: l.restored, Answer: l.answer, Changed: l.changed, Ask: l.asked, Configured: l.configured,
 			Failed:    func(err error) { l.m.end(l, err.Error()) },
 			Conflicts: l.dropLog,
 			Opened:    c.insider.opened(l), Appended: c.insider.appended(l), Deleted: c.insider.deleted(l), Saved: l.saved, Step: l.trap,
@@ -122,6 +140,10 @@ func (l *life) run(before *life, dropLog bool) {
 	l.goes("propose", l.proposeWrites)
 	l.goes("read", l.serveReads)
 	l.goes("become ready", l.becomeReady)
+	l.goes("mind removal", l.mindRemoval)
+	if conf := p.Committed(); conf != nil {
+		l.configured(*conf)
+	}
 }
 
 // goes runs one of the life's goroutines; a panic in it fails the member.
@@ -192,10 +214,10 @@ func (l *life) changed() {
 	l.m.reporting.Lock()
 	defer l.m.reporting.Unlock()
 	state, term := p.Role()
-	leader, muted := p.Leader(), p.Muted()
+	leader, muted, learns := p.Leader(), p.Muted(), p.Learns()
 	l.mu.Lock()
-	same := l.reported.state == state && l.reported.term == term && l.reported.leader == leader && l.reported.muted == muted
-	l.reported.state, l.reported.term, l.reported.leader, l.reported.muted = state, term, leader, muted
+	same := l.reported.state == state && l.reported.term == term && l.reported.leader == leader && l.reported.muted == muted && l.reported.learns == learns
+	l.reported.state, l.reported.term, l.reported.leader, l.reported.muted, l.reported.learns = state, term, leader, muted, learns
 	if state == raft.Leader && term > l.markedTerm {
 		l.markedTerm = term
 		l.outbox = append(l.outbox, outgoing{term: term, mark: true})
@@ -212,9 +234,20 @@ func (l *life) changed() {
 	l.m.c.opt.Observer.RoleChanged(l.m.Status())
 }
 
+// configured runs when a newer configuration is committed.
+func (l *life) configured(conf peer.Configuration) {
+	l.m.c.configured(l, conf)
+	if l.peer.Load() != nil {
+		l.goes("look at the role", l.changed)
+	}
+}
+
 // applied runs with the state locked, after each entry.
 func (l *life) applied(index, term uint64, outcomes []peer.Outcome, kv *mvcc.Store) {
 	l.note(kv)
+	if outcomes != nil { // a configuration comes without its term
+		l.appliedTerm.Store(term)
+	}
 	l.m.c.announce(index, term, outcomes)
 	l.m.c.insider.applied(l, index, term)
 	l.hub.publish(outcomes, kv.Revision())
@@ -305,7 +338,11 @@ func (l *life) asked(from string, question any) any {
 		return l.answerIndex(from, q)
 	case termQuestion:
 		p := l.peer.Load()
-		return p != nil && p.CurrentTerm() <= q.term
+		return p != nil && p.ID() == q.id && !p.Muted() && p.CurrentTerm() <= q.term
+	case configureQuestion:
+		return l.answerConfigure(q)
+	case removedQuestion:
+		return l.answerRemoved(q)
 	}
 	return errors.New("unknown question")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/raft"
@@ -103,7 +104,7 @@ func (m *member) wipe() error {
 }
 
 func (m *member) anyOtherUsed() bool {
-	for _, other := range m.c.members {
+	for _, other := range m.c.places() {
 		if other != m && other.disk.Used() {
 			return true
 		}
@@ -122,6 +123,10 @@ func (m *member) Txn(ctx context.Context, t mvcc.Txn, done func(TxnResult)) {
 		done(TxnResult{Written: Written{Outcome: Refused, Err: ErrStopped}})
 		return
 	}
+	if l.learns() {
+		done(TxnResult{Written: Written{Outcome: Refused, Err: ErrLearner}})
+		return
+	}
 	enc := peer.EncodeTxn(l.newID(), t)
 	if len(enc.Body) > MaxRequestBytes {
 		done(TxnResult{Written: Written{Outcome: Refused, Err: ErrTooLarge}})
@@ -136,6 +141,8 @@ func (m *member) Compact(ctx context.Context, rev int64, done func(Written)) {
 	switch {
 	case l == nil:
 		done(Written{Outcome: Refused, Err: ErrStopped})
+	case l.learns():
+		done(Written{Outcome: Refused, Err: ErrLearner})
 	case rev <= 0:
 		done(Written{Outcome: Refused, Err: ErrCompacted})
 	default:
@@ -150,6 +157,10 @@ func (m *member) Range(ctx context.Context, r RangeRequest, done func(RangeResul
 		done(RangeResult{Err: ErrStopped})
 		return
 	}
+	if !r.Serializable && l.learns() {
+		done(RangeResult{Err: ErrLearner})
+		return
+	}
 	l.read(ctx, r, done)
 }
 
@@ -160,7 +171,53 @@ func (m *member) Watch(r WatchRequest, deliver func(WatchBatch)) (cancel func())
 		deliver(WatchBatch{Err: ErrStopped})
 		return func() {}
 	}
+	if l.learns() {
+		deliver(WatchBatch{Err: ErrLearner})
+		return func() {}
+	}
 	return l.watch(r, deliver)
+}
+
+// learns tells whether the member gets data and has no vote: then it serves only what needs neither.
+func (l *life) learns() bool {
+	p := l.peer.Load()
+	return p != nil && p.Learns()
+}
+
+// identify reads who votes on the disk. Where the cluster has another for this place, what lies there belongs to one that was removed: it is set aside, and the place begins
+// empty. The member must be down.
+func (m *member) identify() (peer.Identity, error) {
+	kept := m.c.roster.Load()
+	in, member := kept.Find(m.name)
+	who, err := m.disk.Identity()
+	if err != nil {
+		return who, err
+	}
+	used := m.disk.Used()
+	switch {
+	case who.ID == "" && used && kept.Index > 1:
+		return who, fmt.Errorf("%s: the disk of a member that does not say who it is; see %s", m.name, "member remove and member add")
+	case who.ID == "":
+		who = peer.Identity{ID: m.name, Era: kept.Era} // what an earlier version left
+		if member {
+			who.ID = in.ID
+		}
+		if !used && !slices.ContainsFunc(kept.Founders, func(f Member) bool { return f.ID == who.ID }) {
+			who.Joined = kept.Index
+		}
+		return who, m.disk.SetIdentity(who)
+	case !member || in.ID == who.ID:
+		return who, nil // if it was removed the others will tell it so
+	}
+	where, err := m.disk.SetAside()
+	if err != nil {
+		return who, fmt.Errorf("set aside what member %s, who was removed, has left: %w", who.ID, err)
+	}
+	if used {
+		m.c.opt.Observer.Changed(Change{Kind: SetAside, Member: m.name, Text: where})
+	}
+	who = peer.Identity{ID: in.ID, Joined: kept.Index, Era: kept.Era}
+	return who, m.disk.SetIdentity(who)
 }
 
 // Status is the member's own view.
@@ -169,6 +226,9 @@ func (m *member) Status() MemberStatus {
 	l, failure := m.life, m.failure
 	m.mu.Unlock()
 	s := MemberStatus{Name: m.name, Role: Down, Err: failure}
+	if in, ok := m.c.roster.Load().Find(m.name); ok {
+		s.ID = in.ID
+	}
 	if l == nil {
 		return s
 	}
@@ -178,6 +238,7 @@ func (m *member) Status() MemberStatus {
 	if p == nil {
 		return s
 	}
+	s.ID = p.ID()
 	state, term := p.Role()
 	s.Role, s.Term, s.Leader = roleOf(state), term, p.Leader()
 	s.LastIndex, s.CommitIndex, s.Applied = p.LastIndex(), p.CommitIndex(), p.Applied()
@@ -189,6 +250,9 @@ func (m *member) Status() MemberStatus {
 		if s.Role == Candidate { // raft thinks so, but nobody is asked
 			s.Role = Follower
 		}
+	}
+	if s.Role == Follower && p.Learns() {
+		s.Role = Learner
 	}
 	s.Ready = l.ready.Load()
 	s.Revision, s.Compacted = l.revision.Load(), l.compacted.Load()

@@ -3,35 +3,325 @@ package raftstore
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"example.com/kubeviz/raftstore/failure"
+	"example.com/kubeviz/raftstore/internal/peer"
 )
 
-var errNotYet = errors.New("not offered yet")
+// Changes of the membership. Whoever asks for one speaks to a member that is up, which brings it to the leader it follows. The leader looks whether the change would leave too few
+// members at work, with etcd's rules (health.go), and gives it to raft, which makes one change at a time, each an entry of the log.
+//
+// How it ended is decided by what the members see committed, never by raft's own answer, which may not come: done when a committed configuration shows it; surely not done, and so
+// tried again, when a member has applied an entry of a later term than it can have been logged in, and no configuration before that shows it. Trying again cannot do it twice: a change
+// names the identity that is to come or go, and the configuration it applies to.
 
+const (
+	// removedEvery is how often a member that hears no leader asks the others whether it is still one of them.
+	removedEvery = 250 * time.Millisecond
+	// activeWithin is how long ago the leader must have heard a member for it to count as connected (etcd's HealthInterval; there are twenty heartbeats in it here too).
+	activeWithin = 2 * leaderLease
+)
+
+var errManyMembers = fmt.Errorf("etcdserver: too many members in cluster (%d at most)", membersMax)
+
+type changeKind uint8
+
+const (
+	addLearner changeKind = iota
+	promote
+	remove
+)
+
+// configureQuestion asks the leader of term for a change: of the member of a name, under the ID that it gets (addLearner) or has.
+type configureQuestion struct {
+	term     uint64
+	change   changeKind
+	name, id string
+}
+
+// configureAnswer: refused for a reason; or taken, and logged in no term after until; or neither, not now.
+type configureAnswer struct {
+	refused error
+	taken   bool
+	until   uint64
+}
+
+// removedQuestion asks whether a member, which was one as of a configuration in an era, is none any more; the answer is a bool.
+type removedQuestion struct {
+	id        string
+	era, asOf uint64
+}
+
+func (configureQuestion) Kind() string { return "configure" }
+func (removedQuestion) Kind() string   { return "member" }
+
+// changing is a change that a leader has given to raft; guarded by life.configuring.
+type changing struct{ term, before uint64 }
+
+// Membership is the newest committed configuration that any member that is up knows; the newest there ever was, when none is.
 func (c *RaftCluster) Membership() Membership {
-	var m Membership
-	for _, name := range c.opt.Members {
-		m.Members = append(m.Members, Member{Name: name, ID: name})
+	var newest *peer.Configuration
+	for _, m := range c.places() {
+		if l := m.current(); l != nil {
+			if p := l.peer.Load(); p != nil {
+				if have := p.Committed(); have != nil && (newest == nil || have.Index > newest.Index) {
+					newest = have
+				}
+			}
+		}
 	}
-	return m
+	if kept := c.roster.Load(); newest == nil || newest.Index == kept.Index {
+		return kept.Membership // knows the term as well
+	}
+	return membershipOf(newest)
 }
 
-func (c *RaftCluster) AddMember(_ context.Context, _ string, done func(Written)) {
-	done(Written{Outcome: Refused, Err: errNotYet})
+// AddMember adds a learner; see Cluster. Until this member is there, its place may still run as what was removed; that ends now.
+func (c *RaftCluster) AddMember(ctx context.Context, name string, done func(Written)) {
+	if name == "" {
+		done(Written{Outcome: Refused, Err: errors.New("a member needs a name")})
+		return
+	}
+	go func() {
+		var id string
+		if err := c.editRoster(func(r *roster) { id = r.nextID(name) }); err != nil {
+			done(Written{Outcome: Refused, Err: err})
+			return
+		}
+		w := c.change(ctx, addLearner, name, id)
+		switch w.Outcome {
+		case Done:
+			m := c.place(name)
+			m.kill("")
+			m.waitDown()
+			if _, err := m.identify(); err != nil { // its start will say so
+				c.logger.Error("empty the place of a new member", "member", name, "error", err)
+			}
+		case Refused: // the ID was given to nobody
+			if err := c.editRoster(func(r *roster) { r.takeBack(name, id) }); err != nil {
+				c.logger.Error("members of the store", "error", err)
+			}
+		}
+		done(w)
+	}()
 }
 
-func (c *RaftCluster) PromoteMember(_ context.Context, _ string, done func(Written)) {
-	done(Written{Outcome: Refused, Err: errNotYet})
+// PromoteMember makes a learner a voter; see Cluster.
+func (c *RaftCluster) PromoteMember(ctx context.Context, name string, done func(Written)) {
+	go func() { done(c.change(ctx, promote, name, "")) }()
 }
 
-func (c *RaftCluster) RemoveMember(_ context.Context, _ string, done func(Written)) {
-	done(Written{Outcome: Refused, Err: errNotYet})
+// RemoveMember takes a member out; see Cluster.
+func (c *RaftCluster) RemoveMember(ctx context.Context, name string, done func(Written)) {
+	go func() { done(c.change(ctx, remove, name, "")) }()
 }
 
-func (c *RaftCluster) Backup(string, io.Writer) (BackupInfo, error)      { return BackupInfo{}, errNotYet }
-func (c *RaftCluster) Restore(io.Reader) (BackupInfo, error)             { return BackupInfo{}, errNotYet }
+// change brings a change about, or finds that it cannot be had.
+func (c *RaftCluster) change(ctx context.Context, kind changeKind, name, id string) Written {
+	for {
+		if id == "" { // it is this one that is meant, also when we try again
+			m, _ := c.roster.Load().Find(name) // where there is none the leader will say so
+			id = m.ID
+		}
+		a := c.askConfigure(ctx, configureQuestion{change: kind, name: name, id: id})
+		switch {
+		case a.refused != nil:
+			return Written{Outcome: Refused, Err: a.refused}
+		case a.taken:
+			if w, known := c.awaitChange(ctx, kind, id, a.until); known {
+				return w
+			}
+		}
+		if !c.pause(ctx) {
+			return Written{Outcome: Refused, Err: c.gaveUp(ctx)}
+		}
+	}
+}
+
+// pause waits a moment; false when the caller has given up or the cluster is closed.
+func (c *RaftCluster) pause(ctx context.Context) bool {
+	t := time.NewTimer(retryEvery)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+	case <-c.over:
+	}
+	return false
+}
+
+func (c *RaftCluster) gaveUp(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ErrTimeout
+	}
+	return ErrStopped
+}
+
+// awaitChange waits until it is known whether a change that was logged in no term after until is made; known false: it is not and never will be.
+func (c *RaftCluster) awaitChange(ctx context.Context, kind changeKind, id string, until uint64) (w Written, known bool) {
+	for {
+		over := c.appliedAfter(until)
+		if m := c.roster.Load().Membership; made(m, kind, id) {
+			return Written{Index: m.Index, Term: m.Term}, true
+		}
+		if over {
+			return Written{}, false
+		}
+		if !c.pause(ctx) {
+			return Written{Outcome: Unknown, Err: c.gaveUp(ctx)}, true
+		}
+	}
+}
+
+// appliedAfter tells whether a member has applied an entry of a later term.
+func (c *RaftCluster) appliedAfter(term uint64) bool {
+	return slices.ContainsFunc(c.places(), func(m *member) bool {
+		l := m.current()
+		return l != nil && l.appliedTerm.Load() > term
+	})
+}
+
+// made tells whether a configuration shows a change.
+func made(m Membership, kind changeKind, id string) bool {
+	i := slices.IndexFunc(m.Members, func(x Member) bool { return x.ID == id })
+	switch kind {
+	case remove:
+		return i < 0
+	case promote:
+		return i >= 0 && !m.Members[i].Learner
+	}
+	return i >= 0
+}
+
+// askConfigure asks the leader that members which are up follow, through one of them.
+func (c *RaftCluster) askConfigure(ctx context.Context, q configureQuestion) configureAnswer {
+	via, leader, term := c.speaker(q)
+	if via == nil {
+		return configureAnswer{}
+	}
+	q.term = term
+	if leader == via.m.name {
+		return via.answerConfigure(q)
+	}
+	p := via.peer.Load()
+	moved := func() bool { return ctx.Err() != nil || p.Leader() != leader || p.CurrentTerm() != term }
+	answer, err := c.fabric.Call(via.m.name, leader, q, via.stop, moved)
+	if errors.Is(err, peer.ErrNoAnswer) {
+		return configureAnswer{taken: true, until: math.MaxUint64} // nobody knows
+	}
+	a, _ := answer.(configureAnswer)
+	return a
+}
+
+// speaker is a member to ask through: one that is up and follows the leader of the highest term that any knows. One that is to go is not asked where another can be.
+func (c *RaftCluster) speaker(q configureQuestion) (via *life, leader string, term uint64) {
+	for _, m := range c.places() {
+		l := m.current()
+		if l == nil {
+			continue
+		}
+		p := l.peer.Load()
+		if p == nil {
+			continue
+		}
+		if at, follows := p.CurrentTerm(), p.Leader(); follows != "" && (at > term || at == term && via != nil && via.m.name == q.name) {
+			via, leader, term = l, follows, at
+		}
+	}
+	return via, leader, term
+}
+
+// answerConfigure answers as leader.
+func (l *life) answerConfigure(q configureQuestion) configureAnswer {
+	l.configuring.Lock()
+	defer l.configuring.Unlock()
+	p := l.peer.Load()
+	if p == nil || !p.Leads(q.term) || l.appliedTerm.Load() != q.term {
+		return configureAnswer{}
+	}
+	conf := p.Committed()
+	if conf == nil || !slices.Equal(conf.Servers, p.Latest()) || l.changing.term == q.term && conf.Index <= l.changing.before {
+		return configureAnswer{} // one change at a time
+	}
+	if m, in := membershipOf(conf).Find(q.name); in && q.id == "" {
+		return configureAnswer{} // who asks has not heard of it yet
+	} else if in && q.change != addLearner && m.ID != q.id {
+		return configureAnswer{refused: ErrMemberNotFound} // the one that was meant is gone
+	}
+	if err := mayChange(q, l.standings(p, conf), p.LastIndex()); err != nil {
+		if !l.confirm(q.term, "") || !p.Leads(q.term) {
+			return configureAnswer{} // it may be that only this member sees it so
+		}
+		return configureAnswer{refused: err}
+	}
+	if !l.step(failure.BeforeConfigure) {
+		return configureAnswer{}
+	}
+	command := peer.AddLearner
+	switch q.change {
+	case promote:
+		command = peer.Promote
+	case remove:
+		command = peer.Remove
+	}
+	until, taken := p.Configure(q.term, command, q.id, q.name, conf.Index)
+	if taken {
+		l.changing = changing{q.term, conf.Index}
+		l.step(failure.AfterConfigure)
+	}
+	return configureAnswer{taken: taken, until: until}
+}
+
+// standings is how this leader sees the members.
+func (l *life) standings(p *peer.Peer, conf *peer.Configuration) []standing {
+	now := time.Now()
+	var all []standing
+	for _, m := range membershipOf(conf).Members {
+		s := standing{Member: m, active: m.ID == p.ID(), match: p.Match(m.ID)}
+		if heard := p.Heard(m.ID); !heard.IsZero() {
+			s.started = true
+			s.active = s.active || now.Sub(heard) < activeWithin
+		}
+		s.started = s.started || !m.Learner // who votes was in step once
+		all = append(all, s)
+	}
+	return all
+}
+
+// answerRemoved answers a member that hears no leader.
+func (l *life) answerRemoved(q removedQuestion) bool {
+	p := l.peer.Load()
+	return p != nil && p.Excludes(q.id, q.era, q.asOf)
+}
+
+// mindRemoval ends this life when another member says that it was removed. The leader sends nothing more to a member that is being removed, not even that this is committed, so who
+// hears no leader has to ask.
+func (l *life) mindRemoval() {
+	p := l.peer.Load()
+	once := func() bool { return true }
+	for pause(removedEvery, l.stop) {
+		if p.Leader() != "" {
+			continue
+		}
+		q := removedQuestion{id: l.who.ID, era: l.who.Era, asOf: p.MemberAsOf()}
+		for _, m := range l.m.c.places() {
+			if m == l.m {
+				continue
+			}
+			if yes, err := l.m.c.fabric.Call(l.m.name, m.name, q, l.stop, once); err == nil && yes == true {
+				l.m.end(l, ErrRemoved.Error())
+				return
+			}
+		}
+	}
+}
+
 func (c *RaftCluster) SetDisk(string, failure.Disk, time.Duration) error { return errNotYet }
 func (c *RaftCluster) Traps() *failure.Traps                             { return &failure.Traps{} }
+
+var errNotYet = errors.New("not offered yet")

@@ -23,7 +23,7 @@ type Verdict struct {
 type Packet struct {
 	From, To string
 	// Kind: "pre-vote", "vote", "append", "heartbeat", "snapshot", or of the store's own questions "forward" (writes to the leader), "index" (what a read must wait for),
-	// "term" (does anyone know a later one), "lease". Answers have the kind of their question and Reply set.
+	// "term" (does anyone know a later one), "lease", "configure" (a change of members, to the leader), "member" (am I still one). Answers have the kind of their question and Reply set.
 	Kind  string
 	Reply bool
 	// Piece counts the pieces of a snapshot from 0.

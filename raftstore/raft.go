@@ -21,6 +21,16 @@ package raftstore
 // not Ready, and reads and watches wait. A member whose disk was wiped forgot what it voted and acknowledged; it keeps out of elections until
 // a leader, confirmed by a majority without it, has brought its log up to the leader's own end.
 //
+// Members. A member is a name, its place, and an identity, which is new each time the place joins. Raft counts identities; the fabric finds places. Each message says whom it is
+// for and who it is from, so that nothing that was promised by, or told to, the one that had a place before counts for the one that has it now. Who votes is what raft's newest
+// configuration says, from the moment it is in a member's log.
+//
+// That confirmation of a read stays sound across a change of members: the leader of term T takes the index, then reads its newest configuration L, then asks. A later leader that
+// was elected before the index was taken had C, the newest configuration in its own log, and the votes of a majority of C. It has everything committed up to T's first entry, so C
+// is L, or the one L was made from, or, where raft has stored a successor of L and not yet shown it, that one; further on raft does not go before the successor is committed, which it
+// shows before. Any two neighbours differ by one voter, so their majorities share a voter; it cannot have voted in a later term before the index was taken and say afterwards that it is in
+// none. A voter answers only under the identity in L, and not while it is muted: one that forgot its term must not vouch for it.
+//
 // Failure. A disk error, a bad entry or a panic in a member stops that member, says why in its Status, and leaves the others alone. It is
 // started again from its disk.
 //
@@ -36,7 +46,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,12 +64,12 @@ const (
 
 	leaderLease = 250 * time.Millisecond
 
-	membersMax = 7
+	membersMax = 9
 )
 
 // Options say what cluster to open. The zero value of everything but Members and Dir (or InMemory) is a sensible default.
 type Options struct {
-	// Members are the names, one to seven, all different.
+	// Members are the names, one to nine, all different. A folder that holds a store already may hold other members by now: then these are either its members or those it began with.
 	Members []string
 	// Dir holds one folder per member. InMemory keeps everything in memory instead; a member's disk then lives as long as the cluster.
 	Dir      string
@@ -88,8 +98,15 @@ type RaftCluster struct {
 	logger  hclog.Logger
 	fabric  *peer.Fabric
 	decoder *peer.Decoder
-	members []*member
-	byName  map[string]*member
+
+	// members are the places; placing guards that one is added. roster is who is in the cluster; rostering guards its changes.
+	members   atomic.Pointer[[]*member]
+	placing   sync.Mutex
+	roster    atomic.Pointer[roster]
+	rostering sync.Mutex
+	// over is closed by Close.
+	over     chan struct{}
+	overOnce sync.Once
 
 	// heartbeat is the present timeout, in nanoseconds.
 	heartbeat atomic.Int64
@@ -142,7 +159,7 @@ func Open(o Options) (*RaftCluster, error) {
 	o.CommitTimeout = cmp.Or(o.CommitTimeout, time.Millisecond)
 	o.Rate = cmp.Or(o.Rate, 1)
 
-	c := &RaftCluster{opt: o, decoder: new(peer.Decoder), byName: make(map[string]*member)}
+	c := &RaftCluster{opt: o, decoder: new(peer.Decoder), over: make(chan struct{})}
 	c.logger = hclog.New(&hclog.LoggerOptions{Name: "raft", Level: hclog.Info, Output: o.Logger})
 	if o.Logger == io.Discard {
 		c.logger = hclog.NewNullLogger()
@@ -153,18 +170,13 @@ func Open(o Options) (*RaftCluster, error) {
 		c.insider = newInsider(c, in)
 		c.fabric.Selects.Inside = true
 	}
-	for _, name := range o.Members {
-		if name == "" || c.byName[name] != nil {
+	for i, name := range o.Members {
+		if name == "" || slices.Contains(o.Members[:i], name) {
 			return nil, fmt.Errorf("open store: member name %q is empty or given twice", name)
 		}
-		dir := ""
-		if !o.InMemory {
-			dir = filepath.Join(o.Dir, name)
-		}
-		m := &member{c: c, name: name, disk: peer.NewDisk(dir, o.Sync)}
-		c.members = append(c.members, m)
-		c.byName[name] = m
 	}
+	c.members.Store(new([]*member))
+	c.roster.Store(newRoster(o.Members))
 	c.release = func() error { return nil }
 	if !o.InMemory {
 		release, err := claim(o.Dir, o.Members)
@@ -172,10 +184,22 @@ func Open(o Options) (*RaftCluster, error) {
 			return nil, err
 		}
 		c.release = release
+		if err := c.openRoster(); err != nil {
+			return nil, errors.Join(fmt.Errorf("open store: %w", err), release())
+		}
+	}
+	kept := c.roster.Load()
+	for _, name := range kept.Places {
+		c.place(name)
 	}
 	c.insider.start()
+	o.Observer.Changed(Change{Kind: MembersChanged, Membership: kept.Membership})
 	var lives []*life
-	for _, m := range c.members {
+	for _, m := range c.places() {
+		if _, in := kept.Find(m.name); !in {
+			m.failure = ErrRemoved.Error()
+			continue
+		}
 		l, err := m.start(false)
 		if err != nil {
 			return nil, errors.Join(err, c.Close())
@@ -200,21 +224,26 @@ func heartbeatAt(rate float64) time.Duration {
 	return heartbeatSlow - time.Duration(part*float64(heartbeatSlow-heartbeatFast))
 }
 
-// Members lists the names in the order given at start.
-func (c *RaftCluster) Members() []string { return append([]string(nil), c.opt.Members...) }
+// Members lists the names of all places, in the order given at start and then of their joining.
+func (c *RaftCluster) Members() []string {
+	var names []string
+	for _, m := range c.places() {
+		names = append(names, m.name)
+	}
+	return names
+}
 
 // Store returns a member's client door; nil when there is no such member.
 func (c *RaftCluster) Store(name string) Store {
-	m, ok := c.byName[name]
-	if !ok {
-		return nil
+	if m := c.find(name); m != nil {
+		return m
 	}
-	return m
+	return nil
 }
 
 func (c *RaftCluster) member(name string) (*member, error) {
-	m, ok := c.byName[name]
-	if !ok {
+	m := c.find(name)
+	if m == nil {
 		return nil, fmt.Errorf("no member %q", name)
 	}
 	return m, nil
@@ -250,16 +279,37 @@ func (c *RaftCluster) WipeMember(name string) error {
 		return fmt.Errorf("wipe %s: %w", name, err)
 	}
 	c.insider.wiped(name)
-	for _, other := range c.members {
-		if other.disk.Used() {
+	return c.beginAnew(name)
+}
+
+// beginAnew makes a new cluster of the present members when the last of their disks has been wiped: nobody is left who could say what there was.
+func (c *RaftCluster) beginAnew(wiped string) error {
+	kept := c.roster.Load()
+	for _, x := range kept.Members {
+		if m := c.find(x.Name); m.disk.Used() || m.current() != nil {
 			return nil
 		}
 	}
-	for _, other := range c.members {
-		if err := other.disk.Rejoining(false); err != nil {
-			return fmt.Errorf("wipe %s: %w", name, err)
+	err := c.editRoster(func(r *roster) {
+		r.Era++
+		r.Founders = r.Members
+		r.Membership = Membership{Members: r.Members, Index: 1, Term: 1}
+	})
+	if err != nil {
+		return fmt.Errorf("wipe %s: %w", wiped, err)
+	}
+	kept = c.roster.Load()
+	for _, x := range kept.Members {
+		d := c.find(x.Name).disk
+		if err := errors.Join(d.SetIdentity(peer.Identity{ID: x.ID, Era: kept.Era}), d.Rejoining(false)); err != nil {
+			return fmt.Errorf("wipe %s: %w", wiped, err)
 		}
 	}
+	c.forgetTold()
+	c.announcing.Lock()
+	defer c.announcing.Unlock()
+	c.announced = 0
+	c.opt.Observer.Changed(Change{Kind: MembersChanged, Membership: kept.Membership})
 	return nil
 }
 
@@ -269,7 +319,7 @@ func (c *RaftCluster) SetPace(rate float64) {
 	if c.heartbeat.Swap(int64(d)) != int64(d) {
 		c.insider.timed(d)
 	}
-	for _, m := range c.members {
+	for _, m := range c.places() {
 		if l := m.current(); l != nil {
 			l.setHeartbeat(d)
 		}
@@ -282,10 +332,11 @@ func (c *RaftCluster) NetworkChanged() { c.fabric.NetworkChanged() }
 // Close stops all members and waits until their disks are free.
 func (c *RaftCluster) Close() error {
 	c.insider.close()
-	for _, m := range c.members {
+	c.overOnce.Do(func() { close(c.over) })
+	for _, m := range c.places() {
 		m.kill("")
 	}
-	for _, m := range c.members {
+	for _, m := range c.places() {
 		m.waitDown()
 	}
 	return c.release()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"example.com/kubeviz/raftstore/internal/peer"
 	"example.com/kubeviz/raftstore/internal/planted"
 	"example.com/kubeviz/raftstore/mvcc"
@@ -42,8 +44,11 @@ type indexAnswer struct {
 	ok           bool
 }
 
-// termQuestion asks whether a member is in no later term; the answer is a bool.
-type termQuestion struct{ term uint64 }
+// termQuestion asks the voter with an id whether it is in no later term; the answer is a bool.
+type termQuestion struct {
+	term uint64
+	id   string
+}
 
 func (indexQuestion) Kind() string { return "index" }
 func (termQuestion) Kind() string  { return "term" }
@@ -225,23 +230,33 @@ func (l *life) answerIndex(from string, q indexQuestion) indexAnswer {
 	return a
 }
 
-// confirm asks the members, except without, whether a majority of all is in no later term than term.
+// confirm asks the voters of the newest configuration, except the one without, whether a majority of all is in no later term than term. The DESIGN says why that is sound.
 func (l *life) confirm(term uint64, without string) bool {
 	if planted.Is(planted.SkipConfirm) {
 		return true
 	}
 	c := l.m.c
-	need := len(c.members)/2 + 1 - 1 // this member says yes
-	var rest []string
-	for _, m := range c.members {
-		if m == l.m || m.name == without {
+	var others []raft.Server
+	voters, mine := 0, 0
+	for _, s := range l.peer.Load().Latest() {
+		switch {
+		case s.Suffrage != raft.Voter:
 			continue
+		case string(s.ID) == l.who.ID:
+			mine = 1 // this member says yes; it has no say once it is being removed
+		case string(s.Address) != without:
+			others = append(others, s)
 		}
+		voters++
+	}
+	need := voters/2 + 1 - mine
+	var rest []raft.Server
+	for _, s := range others {
 		if need == 0 {
 			return true
 		}
-		if yes, answered := c.fabric.TryCall(l.m.name, m.name, termQuestion{term}); !answered {
-			rest = append(rest, m.name)
+		if yes, answered := c.fabric.TryCall(l.m.name, string(s.Address), termQuestion{term, string(s.ID)}); !answered {
+			rest = append(rest, s)
 		} else if yes == true {
 			need--
 		}
@@ -253,11 +268,11 @@ func (l *life) confirm(term uint64, without string) bool {
 	give := make(chan struct{})
 	defer close(give)
 	answers := make(chan bool, len(rest))
-	for _, name := range rest {
+	for _, s := range rest {
 		l.goes("confirm the term", func() {
 			over := func() bool { return !l.peer.Load().Leads(term) }
 			for {
-				yes, err := c.fabric.Call(l.m.name, name, termQuestion{term}, give, over)
+				yes, err := c.fabric.Call(l.m.name, string(s.Address), termQuestion{term, string(s.ID)}, give, over)
 				// A refusal (its machine is up, its store not yet) is no answer: another silent member must not make the read wait for ever.
 				if err == nil || over() || !pause(retryEvery, give) {
 					answers <- err == nil && yes == true

@@ -18,7 +18,7 @@ const (
 func (c *RaftCluster) leaderLife() *life {
 	var leader *life
 	var highest uint64
-	for _, m := range c.members {
+	for _, m := range c.places() {
 		l := m.current()
 		if l == nil {
 			continue
@@ -47,8 +47,15 @@ func (c *RaftCluster) Settled() bool {
 	lp := leader.peer.Load()
 	commit := lp.CommitIndex()
 	now := time.Now()
-	follow := 0
-	for _, m := range c.members {
+	voters, follow := 0, 0
+	ids := make(map[string]raft.ServerSuffrage)
+	for _, s := range lp.Latest() {
+		ids[string(s.ID)] = s.Suffrage
+		if s.Suffrage == raft.Voter {
+			voters++
+		}
+	}
+	for _, m := range c.places() {
 		l := m.current()
 		if l == nil {
 			continue
@@ -59,6 +66,10 @@ func (c *RaftCluster) Settled() bool {
 				return false
 			}
 			continue
+		}
+		suffrage, in := ids[p.ID()]
+		if !in {
+			continue // it was removed, and will hear of it
 		}
 		if l != leader {
 			heard := p.LastContact()
@@ -75,15 +86,18 @@ func (c *RaftCluster) Settled() bool {
 		if l.inflight.Load() > 0 || p.Applied() < commit || !l.ready.Load() {
 			return false
 		}
-		follow++
+		if suffrage == raft.Voter {
+			follow++
+		}
 	}
-	return follow > len(c.members)/2
+	return follow > voters/2
 }
 
 // Status of all members, in order.
 func (c *RaftCluster) Status() []MemberStatus {
-	all := make([]MemberStatus, len(c.members))
-	for i, m := range c.members {
+	places := c.places()
+	all := make([]MemberStatus, len(places))
+	for i, m := range places {
 		all[i] = m.Status()
 	}
 	return all

@@ -45,6 +45,7 @@ type Disk struct {
 
 	mu     sync.Mutex // guards memory and what it points to, but not the stores in it, which guard themselves
 	memory *memoryDisk
+	aside  []*memoryDisk // what was set aside; see SetAside
 }
 
 // memoryDisk is a disk for tests and for clusters that need not outlive the program.
@@ -52,6 +53,7 @@ type memoryDisk struct {
 	store                  *raft.InmemStore
 	snapshots              *memorySnapshots
 	initialised, rejoining bool
+	identity               Identity
 }
 
 // NewDisk returns the disk in folder dir, or one in memory when dir is empty. With sync every write is forced to the medium.
@@ -73,19 +75,32 @@ func (d *Disk) Wipe(rejoin bool) error {
 	if d.dir == "" {
 		d.mu.Lock()
 		defer d.mu.Unlock()
+		id := d.memory.identity
 		d.memory = newMemoryDisk()
-		d.memory.rejoining = rejoin
+		d.memory.rejoining, d.memory.identity = rejoin, id
 		return nil
 	}
 	d.unsaved.forget()
+	id, err := d.Identity()
+	if err != nil {
+		return err
+	}
 	if err := os.RemoveAll(d.dir); err != nil {
 		return err
+	}
+	if id.ID != "" {
+		if err := d.SetIdentity(id); err != nil {
+			return err
+		}
 	}
 	return d.Rejoining(rejoin)
 }
 
 // Used tells whether a member ever lived on this disk.
 func (d *Disk) Used() bool { return d.marked(initialisedFile) }
+
+// MarkUsed notes that a member has acknowledged something on this disk. From then on an empty one is damage.
+func (d *Disk) MarkUsed() error { return d.mark(initialisedFile) }
 
 func (d *Disk) rejoining() bool { return d.marked(rejoiningFile) }
 
@@ -287,10 +302,11 @@ func (o *opened) dropLog() error {
 	return o.guard.DeleteRange(first, last)
 }
 
-// bootstrap writes the first configuration, the same on every member, unless that was done before. A crash between writing the term and
+// bootstrap writes the first configuration, the same on every member that the cluster begins with, unless that was done before. A member that joins later, or again after a wipe, has
+// the configuration from a leader, and counts as used from the first thing on that it acknowledges (MarkUsed). A crash between writing the term and
 // writing the log leaves a member that has state but no peers for ever; it never took part in anything, so it begins again.
-func (d *Disk) bootstrap(conf *raft.Config, o *opened, t raft.Transport, members []string) error {
-	if d.Used() {
+func (d *Disk) bootstrap(conf *raft.Config, o *opened, t raft.Transport, founders raft.Configuration) error {
+	if d.Used() || d.rejoining() || len(founders.Servers) == 0 {
 		return nil
 	}
 	last, err := o.guard.LastIndex()
@@ -304,11 +320,7 @@ func (d *Disk) bootstrap(conf *raft.Config, o *opened, t raft.Transport, members
 			return err
 		}
 	}
-	var list raft.Configuration
-	for _, m := range members {
-		list.Servers = append(list.Servers, raft.Server{Suffrage: raft.Voter, ID: raft.ServerID(m), Address: raft.ServerAddress(m)})
-	}
-	err = raft.BootstrapCluster(conf, o.logs, o.guard, o.snapshots, t, list)
+	err = raft.BootstrapCluster(conf, o.logs, o.guard, o.snapshots, t, founders)
 	if err != nil && !errors.Is(err, raft.ErrCantBootstrap) {
 		return err
 	}

@@ -139,7 +139,7 @@ func TestCrashBetweenTermAndLogOfTheFirstStartIsRepaired(t *testing.T) {
 	}
 	conf := raft.DefaultConfig()
 	conf.LocalID, conf.Logger = "a", hclog.NewNullLogger()
-	if err := d.bootstrap(conf, o, newTransport(nil, "a", nil), []string{"a", "b"}); err != nil {
+	if err := d.bootstrap(conf, o, newTransport(nil, Identity{ID: "a"}, "a", nil), Founders("a", "b")); err != nil {
 		t.Fatal(err)
 	}
 	if last, _ := o.guard.LastIndex(); last != 1 || !d.Used() {

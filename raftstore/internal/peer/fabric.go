@@ -131,11 +131,12 @@ func (f *Fabric) pass(p Packet, give <-chan struct{}) (Verdict, error) {
 // reports that nobody wants it any more; a refused one fails at once. It fails with ErrUndelivered or ErrNoAnswer.
 func (f *Fabric) Call(from, to string, question any, give <-chan struct{}, stale func() bool) (any, error) {
 	var target *endpoint
+	var copies Verdict
 	for {
 		end, changed := f.end(to)
 		v, err := f.pass(Packet{From: from, To: to, Kind: kindOf(question)}, give)
 		if err == nil && end != nil {
-			target = end
+			target, copies = end, v
 			break
 		}
 		if v.Refuse || (err == nil && end == nil) {
@@ -144,6 +145,9 @@ func (f *Fabric) Call(from, to string, question any, give <-chan struct{}, stale
 		if !again(give, nil, changed) || (stale != nil && stale()) {
 			return nil, ErrUndelivered
 		}
+	}
+	for n := range copies.Copies {
+		go f.late(time.Duration(n+1)*copies.Delay, give, func() { target.ask(from, question) }) // nobody waits for the answer to a copy
 	}
 	answer := target.ask(from, question)
 	for {
@@ -164,7 +168,7 @@ func (f *Fabric) TryCall(from, to string, question any) (any, bool) {
 	if end == nil {
 		return nil, false
 	}
-	if v := f.verdict(Packet{From: from, To: to, Kind: kindOf(question)}); v.Drop || v.Refuse || v.Delay > 0 {
+	if v := f.verdict(Packet{From: from, To: to, Kind: kindOf(question)}); v.Drop || v.Refuse || v.Delay > 0 || v.Copies > 0 {
 		return nil, false
 	}
 	answer := end.ask(from, question)
@@ -172,6 +176,20 @@ func (f *Fabric) TryCall(from, to string, question any) (any, bool) {
 		return nil, false
 	}
 	return answer, true
+}
+
+// copyAfter is when a copy of a message comes that the network does not delay: after what was sent next.
+const copyAfter = 5 * time.Millisecond
+
+// late delivers a copy of a message after a while, unless give is closed before.
+func (f *Fabric) late(after time.Duration, give <-chan struct{}, deliver func()) {
+	t := time.NewTimer(max(after, copyAfter))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		deliver()
+	case <-give:
+	}
 }
 
 // again waits until a message may be sent again; false when the sender gave up or the other side is gone.

@@ -43,6 +43,8 @@ type fsm struct {
 	halt func(error)
 	// committed is called after each entry.
 	committed func()
+	// configured is called for each configuration that is committed.
+	configured func(index uint64, c raft.Configuration)
 	// closed is set when the member is killed: nothing that raft still delivers is to have any effect.
 	closed atomic.Bool
 	// index and term of the newest entry applied.
@@ -181,10 +183,11 @@ func (f *fsm) stop(err error, stack []byte) error {
 }
 
 // StoreConfiguration only takes notice of the index, so that waiting for an index works whatever kind of entry it is.
-func (f *fsm) StoreConfiguration(index uint64, _ raft.Configuration) {
+func (f *fsm) StoreConfiguration(index uint64, c raft.Configuration) {
 	if f.closed.Load() {
 		return
 	}
+	f.configured(index, c)
 	f.mu.Lock()
 	f.index.Store(index)
 	f.hooks.Applied(index, f.term.Load(), nil, f.kv)

@@ -43,8 +43,8 @@ func (n *news) tell() {
 type confirmed struct{ term, prev, commit uint64 }
 
 // holdIdle delays an append with nothing to say, and then brings its commit index up to date.
-func (t *Transport) holdIdle(to string, a *raft.AppendEntriesRequest) {
-	have, _ := t.confirmed.Load(to)
+func (t *Transport) holdIdle(id string, a *raft.AppendEntriesRequest) {
+	have, _ := t.confirmed.Load(id)
 	if len(a.Entries) > 0 || have != (confirmed{a.Term, a.PrevLogEntry, a.LeaderCommitIndex}) {
 		return
 	}

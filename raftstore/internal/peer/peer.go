@@ -46,6 +46,8 @@ type Hooks struct {
 	Saved    func(index, term uint64)
 	// Step is called where a trap may wait; nil: nowhere. With an error this life is over at that very point.
 	Step func(at failure.Point) error
+	// Configured: a newer configuration is committed. It is called before the entries that follow it are applied.
+	Configured func(Configuration)
 	// Ask answers a question of another member, on that member's goroutine.
 	Ask func(from string, question any) any
 }
@@ -61,14 +63,16 @@ type Timing struct {
 
 // Config says how to start a member.
 type Config struct {
-	Name    string
-	Members []string
-	Disk    *Disk
-	Fabric  *Fabric
-	Decoder *Decoder
-	Timing  Timing
-	Logger  hclog.Logger
-	Hooks   Hooks
+	Name     string
+	Identity Identity
+	// Founders is the configuration of the cluster that begins on an empty disk; empty where this member joins one that is there.
+	Founders raft.Configuration
+	Disk     *Disk
+	Fabric   *Fabric
+	Decoder  *Decoder
+	Timing   Timing
+	Logger   hclog.Logger
+	Hooks    Hooks
 	// DropLog deletes the log first; the newest snapshot stands for it.
 	DropLog bool
 }
@@ -84,6 +88,8 @@ type Peer struct {
 	end    *endpoint
 	disk   *opened
 	failed atomic.Bool
+	// committed is the newest configuration known to be so; nil: none.
+	committed atomic.Pointer[Configuration]
 
 	// begun is closed when everything is in place; what raft does before that waits for it.
 	begun    chan struct{}
@@ -95,8 +101,8 @@ type Peer struct {
 // Start opens the disk, checks it and starts raft on it.
 func Start(conf Config) (started *Peer, err error) {
 	p := &Peer{conf: conf, begun: make(chan struct{}), stopping: make(chan struct{}), stopped: make(chan struct{})}
-	p.trans = newTransport(conf.Fabric, conf.Name, p.begun)
-	p.fsm = &fsm{decoder: conf.Decoder, hooks: conf.Hooks, kv: mvcc.New(), met: new(met), committed: p.trans.news.tell, halt: func(err error) { go p.fail(err) }}
+	p.trans = newTransport(conf.Fabric, conf.Identity, conf.Name, p.begun)
+	p.fsm = &fsm{decoder: conf.Decoder, hooks: conf.Hooks, kv: mvcc.New(), met: new(met), committed: p.trans.news.tell, configured: p.configured, halt: func(err error) { go p.fail(err) }}
 	p.disk, err = conf.Disk.open(conf.Logger)
 	if err != nil {
 		return nil, err
@@ -120,12 +126,16 @@ func Start(conf Config) (started *Peer, err error) {
 		}
 	}
 	rc := p.raftConfig()
-	if err := conf.Disk.bootstrap(rc, p.disk, p.trans, conf.Members); err != nil {
+	if err := conf.Disk.bootstrap(rc, p.disk, p.trans, conf.Founders); err != nil {
 		return nil, fmt.Errorf("first configuration: %w", err)
 	}
 	if err := conf.Disk.writeBehind(p.disk); err != nil {
 		return nil, err
 	}
+	if err := p.foundConfiguration(); err != nil {
+		return nil, err
+	}
+	p.trans.used.Store(conf.Disk.Used())
 	p.disk.guard.onFail, p.disk.guard.stored = p.fail, p.trans.news.tell
 	if conf.Hooks.Opened != nil {
 		if err := p.opened(); err != nil {
@@ -170,7 +180,7 @@ func (p *Peer) opened() error {
 func (p *Peer) raftConfig() *raft.Config {
 	t := p.conf.Timing
 	rc := raft.DefaultConfig()
-	rc.LocalID = raft.ServerID(p.conf.Name)
+	rc.LocalID = raft.ServerID(p.conf.Identity.ID)
 	rc.HeartbeatTimeout, rc.ElectionTimeout = t.Heartbeat, t.Heartbeat
 	rc.LeaderLeaseTimeout, rc.CommitTimeout = t.Lease, t.Commit
 	rc.SnapshotInterval, rc.SnapshotThreshold, rc.TrailingLogs = t.SnapshotInterval, t.SnapshotThreshold, t.TrailingLogs
@@ -189,8 +199,14 @@ func (p *Peer) begin() {
 	p.trans.term = p.raft.CurrentTerm
 	p.trans.applied = p.fsm.index.Load
 	p.trans.installed = p.afterInstall
+	p.trans.latest = p.Latest
+	p.trans.excludes = p.Excludes
+	p.trans.told = p.told
+	p.trans.markUsed = p.conf.Disk.MarkUsed
+	p.trans.fail = func(err error) { go p.fail(err) }
+	p.trans.step = p.conf.Hooks.Step
 	p.trans.position = func() (last, commit uint64) { return p.raft.LastIndex(), p.raft.CommitIndex() }
-	p.end = &endpoint{name: p.conf.Name, raft: p.trans, ask: p.conf.Hooks.Ask, gone: make(chan struct{})}
+	p.end = &endpoint{name: p.conf.Name, raft: p.trans, ask: p.answer, gone: make(chan struct{})}
 
 	changes := make(chan raft.Observation, 64)
 	observer := raft.NewObserver(changes, false, func(o *raft.Observation) bool {
@@ -204,6 +220,12 @@ func (p *Peer) begin() {
 	close(p.begun)
 	go p.report(changes)
 	p.conf.Fabric.attach(p.end)
+}
+
+// answer answers a question of another member, on that one's goroutine. A panic is this member's.
+func (p *Peer) answer(from string, question any) any {
+	defer p.recover("answer a question")
+	return p.conf.Hooks.Ask(from, question)
 }
 
 // report turns raft's observations, which may be merged or dropped, into "look again".
@@ -235,14 +257,6 @@ func (p *Peer) fail(err error) {
 	if p.failed.CompareAndSwap(false, true) {
 		p.fsm.closed.Store(true)
 		p.conf.Hooks.Failed(err)
-	}
-}
-
-// afterInstall looks for the entry that raft leaves behind in conflict with a snapshot.
-func (p *Peer) afterInstall(index, term uint64) {
-	var l raft.Log
-	if err := p.disk.logs.GetLog(index, &l); err == nil && l.Term != term {
-		go p.conf.Hooks.Conflicts()
 	}
 }
 
@@ -292,8 +306,8 @@ func (p *Peer) Leads(term uint64) bool {
 
 // Leader is the leader this member follows (itself included); empty when it knows none.
 func (p *Peer) Leader() string {
-	_, id := p.raft.LeaderWithID()
-	return string(id)
+	address, _ := p.raft.LeaderWithID()
+	return string(address)
 }
 
 // CurrentTerm is the term this member is in.

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"example.com/kubeviz/raftstore/failure"
 )
 
 // How long a sender waits for the answer to an RPC, beyond the delays of the links. Longer than resendEvery, so that single losses do not
@@ -17,7 +20,10 @@ import (
 const (
 	rpcTimeout      = 200 * time.Millisecond
 	snapshotTimeout = 30 * time.Second
-	snapshotChunk   = 256 << 10
+	// Pieces of a snapshot are between these, and a fourth of it: even a small one takes several, so that a link can fail in the middle of it.
+	pieceLeast, pieceMost = 256, 256 << 10
+	// loopsMax is how many snapshots a member takes over without being able to go on from any.
+	loopsMax = 3
 )
 
 var (
@@ -25,6 +31,8 @@ var (
 	errRefused         = errors.New("connection refused")
 	errTimedOut        = errors.New("i/o timeout")
 	errNotVoting       = errors.New("member does not vote before it has caught up")
+	errOther           = errors.New("another member has that name now")
+	errNoTransfer      = errors.New("leadership is not handed over: a leader that fails to may refuse every write of a later term (raft#696)")
 )
 
 // Transport is raft's door to the fabric for one life of a member.
@@ -34,6 +42,7 @@ var (
 // the fast path can let a deposed leader write). No pipeline: entries already carry many writes, and it buys nothing measurable here.
 type Transport struct {
 	f    *Fabric
+	who  Identity
 	name string
 	rpcs chan raft.RPC
 	// ready is closed when the fields below are set.
@@ -45,13 +54,25 @@ type Transport struct {
 	// applied is the FSM's index.
 	leads     func(term uint64) bool
 	term      func() uint64
-	installed func(index, term uint64)
+	installed func(*raft.InstallSnapshotRequest)
 	applied   func() uint64
 	// position is the end of this member's log and its commit index.
 	position func() (last, commit uint64)
 	news     news
-	// confirmed holds what each follower has last confirmed, by name.
-	confirmed sync.Map
+	// latest is the newest configuration in the log; excludes tells whether a member was removed, told is called when this one was.
+	latest   func() []raft.Server
+	excludes func(id string, era, asOf uint64) bool
+	told     func()
+	// asOf is the index of the newest configuration that surely had this member in it. It goes with each message, as does the identity.
+	asOf atomic.Uint64
+	// used: the disk is marked; markUsed marks it, before the first thing on it is acknowledged.
+	used     atomic.Bool
+	markUsed func() error
+	fail     func(error)
+	step     func(failure.Point) error // may be nil
+	// confirmed holds what each follower has last confirmed, heard when it last answered, by id.
+	confirmed, heard sync.Map
+	loop             loop
 	// mute is set while the member must neither vote nor stand for election.
 	mute atomic.Bool
 
@@ -64,8 +85,8 @@ var (
 	_ raft.WithClose   = (*Transport)(nil)
 )
 
-func newTransport(f *Fabric, name string, ready <-chan struct{}) *Transport {
-	return &Transport{f: f, name: name, ready: ready, rpcs: make(chan raft.RPC), closed: make(chan struct{})}
+func newTransport(f *Fabric, who Identity, name string, ready <-chan struct{}) *Transport {
+	return &Transport{f: f, who: who, name: name, ready: ready, rpcs: make(chan raft.RPC), closed: make(chan struct{})}
 }
 
 func (t *Transport) Consumer() <-chan raft.RPC { return t.rpcs }
@@ -91,17 +112,17 @@ func (t *Transport) Close() error {
 
 // AppendEntries carries entries or a heartbeat. Where entries cannot be delivered it holds on to them as long as this member leads in their
 // term, instead of failing: raft would back off for up to ten seconds, and a healed link would seem dead for as long.
-func (t *Transport) AppendEntries(_ raft.ServerID, to raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+func (t *Transport) AppendEntries(id raft.ServerID, to raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
 	kind := "append"
 	if args.PrevLogEntry == 0 && args.PrevLogTerm == 0 && len(args.Entries) == 0 && args.LeaderCommitIndex == 0 {
 		kind = "heartbeat"
 	}
-	c := call{kind: kind, to: string(to), term: args.Term, entries: len(args.Entries), commit: args.LeaderCommitIndex, lastIndex: args.PrevLogEntry, lastTerm: args.PrevLogTerm}
+	c := call{kind: kind, id: id, to: string(to), term: args.Term, entries: len(args.Entries), commit: args.LeaderCommitIndex, lastIndex: args.PrevLogEntry, lastTerm: args.PrevLogTerm}
 	if n := len(args.Entries); n > 0 {
 		c.lastIndex, c.lastTerm = args.Entries[n-1].Index, args.Entries[n-1].Term
 	}
 	if kind == "append" {
-		c.hold = func() bool { return t.leads(args.Term) }
+		c.hold = t.holds(id, args.Term)
 		select {
 		case <-t.ready:
 		case <-t.closed:
@@ -109,7 +130,7 @@ func (t *Transport) AppendEntries(_ raft.ServerID, to raft.ServerAddress, args *
 		}
 		now := *args
 		args = &now
-		t.holdIdle(c.to, args)
+		t.holdIdle(string(id), args)
 		c.commit = args.LeaderCommitIndex
 	}
 	return t.do(&c, nil, func() any { return copyAppend(args) }, func(answer any) (uint64, bool, error) {
@@ -122,17 +143,17 @@ func (t *Transport) AppendEntries(_ raft.ServerID, to raft.ServerAddress, args *
 			c.lastIndex, c.lastTerm = r.LastLog, 0
 		}
 		if kind == "append" && r.Success {
-			t.confirmed.Store(c.to, confirmed{args.Term, args.PrevLogEntry + uint64(len(args.Entries)), args.LeaderCommitIndex})
+			t.confirmed.Store(string(id), confirmed{args.Term, args.PrevLogEntry + uint64(len(args.Entries)), args.LeaderCommitIndex})
 		}
 		return r.Term, r.Success, nil
 	})
 }
 
-func (t *Transport) RequestVote(_ raft.ServerID, to raft.ServerAddress, args *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
+func (t *Transport) RequestVote(id raft.ServerID, to raft.ServerAddress, args *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
 	if t.mute.Load() {
 		return errNotVoting
 	}
-	c := call{kind: "vote", to: string(to), term: args.Term, lastIndex: args.LastLogIndex, lastTerm: args.LastLogTerm}
+	c := call{kind: "vote", id: id, to: string(to), term: args.Term, lastIndex: args.LastLogIndex, lastTerm: args.LastLogTerm}
 	return t.do(&c, nil, func() any { cp := *args; return &cp }, func(answer any) (uint64, bool, error) {
 		r, ok := answer.(*raft.RequestVoteResponse)
 		if !ok {
@@ -143,11 +164,11 @@ func (t *Transport) RequestVote(_ raft.ServerID, to raft.ServerAddress, args *ra
 	})
 }
 
-func (t *Transport) RequestPreVote(_ raft.ServerID, to raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+func (t *Transport) RequestPreVote(id raft.ServerID, to raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
 	if t.mute.Load() {
 		return errNotVoting
 	}
-	c := call{kind: "pre-vote", to: string(to), term: args.Term, lastIndex: args.LastLogIndex, lastTerm: args.LastLogTerm}
+	c := call{kind: "pre-vote", id: id, to: string(to), term: args.Term, lastIndex: args.LastLogIndex, lastTerm: args.LastLogTerm}
 	return t.do(&c, nil, func() any { cp := *args; return &cp }, func(answer any) (uint64, bool, error) {
 		r, ok := answer.(*raft.RequestPreVoteResponse)
 		if !ok {
@@ -159,10 +180,10 @@ func (t *Transport) RequestPreVote(_ raft.ServerID, to raft.ServerAddress, args 
 }
 
 // InstallSnapshot carries a snapshot piece by piece, so that a link can be cut in the middle of it.
-func (t *Transport) InstallSnapshot(_ raft.ServerID, to raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
-	c := call{kind: "snapshot", to: string(to), term: args.Term, lastIndex: args.LastLogIndex, lastTerm: args.LastLogTerm, timeout: snapshotTimeout, hold: func() bool { return t.leads(args.Term) }}
+func (t *Transport) InstallSnapshot(id raft.ServerID, to raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
+	c := call{kind: "snapshot", id: id, to: string(to), term: args.Term, lastIndex: args.LastLogIndex, lastTerm: args.LastLogTerm, timeout: snapshotTimeout, hold: t.holds(id, args.Term)}
 	body := make([]byte, 0, max(0, args.Size))
-	for piece := make([]byte, snapshotChunk); ; {
+	for piece := make([]byte, min(max(args.Size/4, pieceLeast), pieceMost)); ; {
 		n, err := io.ReadFull(data, piece)
 		body = append(body, piece[:n]...)
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -172,10 +193,15 @@ func (t *Transport) InstallSnapshot(_ raft.ServerID, to raft.ServerAddress, args
 			return err
 		}
 		if int64(len(body)) < args.Size { // the last piece goes with the request itself
-			if err := t.deliver(&c, time.Now().Add(snapshotTimeout)); err != nil {
+			if _, err := t.deliver(&c, time.Now().Add(snapshotTimeout)); err != nil {
 				return err
 			}
 			c.piece++
+			if t.step != nil {
+				if err := t.step(failure.InSendSnapshot); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return t.do(&c, body, func() any {
@@ -192,9 +218,16 @@ func (t *Transport) InstallSnapshot(_ raft.ServerID, to raft.ServerAddress, args
 	})
 }
 
-func (t *Transport) TimeoutNow(_ raft.ServerID, to raft.ServerAddress, args *raft.TimeoutNowRequest, resp *raft.TimeoutNowResponse) error {
-	c := call{kind: "timeout-now", to: string(to)}
-	return t.do(&c, nil, func() any { cp := *args; return &cp }, func(answer any) (uint64, bool, error) { return 0, true, nil })
+// TimeoutNow would hand leadership over, which this store never does.
+func (t *Transport) TimeoutNow(raft.ServerID, raft.ServerAddress, *raft.TimeoutNowRequest, *raft.TimeoutNowResponse) error {
+	return errNoTransfer
+}
+
+// holds tells how long something for a member is kept while it cannot be delivered: as long as this one leads in term and the other is a member.
+func (t *Transport) holds(id raft.ServerID, term uint64) func() bool {
+	return func() bool {
+		return t.leads(term) && slices.ContainsFunc(t.latest(), func(s raft.Server) bool { return s.ID == id })
+	}
 }
 
 func copyAppend(a *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
@@ -210,6 +243,8 @@ func copyAppend(a *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 // call is one RPC on its way.
 type call struct {
 	kind, to string
+	// id is who is meant, whoever is found there.
+	id raft.ServerID
 	// piece of a snapshot.
 	piece   int
 	term    uint64
@@ -229,7 +264,8 @@ func (t *Transport) do(c *call, body []byte, command func() any, take func(answe
 	if c.timeout == 0 {
 		c.timeout = rpcTimeout
 	}
-	if err := t.deliver(c, time.Now().Add(c.timeout)); err != nil {
+	v, err := t.deliver(c, time.Now().Add(c.timeout))
+	if err != nil {
 		return err
 	}
 	end, _ := t.f.end(c.to)
@@ -237,14 +273,21 @@ func (t *Transport) do(c *call, body []byte, command func() any, take func(answe
 		return errRefused
 	}
 	deadline := time.Now().Add(c.timeout)
-	answer, err := end.raft.receive(command(), body, t, deadline)
+	for n := range v.Copies {
+		go t.f.late(time.Duration(n+1)*v.Delay, t.closed, func() { end.raft.receive(c.id, command(), body, t, deadline) }) // nobody waits for the answer to a copy
+	}
+	answer, err := end.raft.receive(c.id, command(), body, t, deadline)
 	if err != nil {
+		if errors.Is(err, ErrRemoved) {
+			t.told()
+		}
 		return err
 	}
 	answered := time.Now()
 	if err := t.takeBack(c, deadline); err != nil {
 		return err
 	}
+	t.heard.Store(string(c.id), time.Now())
 	term, granted, err := take(answer)
 	if err == nil {
 		t.show(c, Message{From: c.to, To: t.name, Kind: c.kind, Term: term, Reply: true, Granted: granted, Entries: c.entries, LastIndex: c.lastIndex, LastTerm: c.lastTerm,
@@ -254,11 +297,11 @@ func (t *Transport) do(c *call, body []byte, command func() any, take func(answe
 }
 
 // deliver brings a message to the other side, sending it again while it gets lost.
-func (t *Transport) deliver(c *call, deadline time.Time) error {
+func (t *Transport) deliver(c *call, deadline time.Time) (Verdict, error) {
 	select {
 	case <-t.ready:
 	case <-t.closed:
-		return errTransportClosed
+		return Verdict{}, errTransportClosed
 	}
 	for repeated := false; ; repeated = true {
 		end, changed := t.f.end(c.to)
@@ -271,16 +314,16 @@ func (t *Transport) deliver(c *call, deadline time.Time) error {
 				Lost: !arrived, Cause: v.Cause, Sent: c.asked})
 		}
 		if arrived {
-			return nil
+			return v, nil
 		}
 		if c.hold == nil && (v.Refuse || err == nil) {
-			return errRefused
+			return v, errRefused
 		}
 		if !again(t.closed, nil, changed) {
-			return errTransportClosed
+			return v, errTransportClosed
 		}
 		if c.hold != nil && !c.hold() || c.hold == nil && time.Now().After(deadline) {
-			return errTimedOut
+			return v, errTimedOut
 		}
 	}
 }
@@ -308,11 +351,18 @@ func (t *Transport) takeBack(c *call, deadline time.Time) error {
 	}
 }
 
-// receive hands an RPC to this member's raft and waits for its answer until the sender's deadline. One that raft has not begun by then is
-// never handed over (a snapshot processed late would turn the state back).
-func (t *Transport) receive(command any, body []byte, sender *Transport, deadline time.Time) (any, error) {
+// receive hands an RPC that is meant for id to this member's raft and waits for its answer until the sender's deadline. One that raft has not begun by then is
+// never handed over (a snapshot processed late would turn the state back). Nor is one for who had this place before: what that one promised, this one knows nothing
+// of. A sender that was removed is told so; it must not disturb the others (raft#524).
+func (t *Transport) receive(id raft.ServerID, command any, body []byte, sender *Transport, deadline time.Time) (any, error) {
 	install, isInstall := command.(*raft.InstallSnapshotRequest)
 	switch {
+	case !time.Now().Before(deadline):
+		return nil, errTimedOut
+	case t.excludes(sender.who.ID, sender.who.Era, sender.asOf.Load()):
+		return nil, ErrRemoved
+	case string(id) != t.who.ID || sender.who.Era != t.who.Era:
+		return nil, errOther
 	case isVote(command) && t.mute.Load():
 		return nil, errNotVoting
 	case isInstall && install.LastLogIndex <= t.applied() && install.Term >= t.term():
@@ -340,10 +390,7 @@ func (t *Transport) receive(command any, body []byte, sender *Transport, deadlin
 		if r.Error != nil {
 			return nil, r.Error
 		}
-		if resp, ok := r.Response.(*raft.InstallSnapshotResponse); ok && resp.Success {
-			t.installed(install.LastLogIndex, install.LastLogTerm)
-		}
-		return r.Response, nil
+		return r.Response, t.acknowledge(command, r.Response)
 	case <-timer.C:
 		return nil, errTimedOut
 	case <-sender.closed:
@@ -351,6 +398,63 @@ func (t *Transport) receive(command any, body []byte, sender *Transport, deadlin
 	case <-t.closed:
 		return nil, errRefused
 	}
+}
+
+// acknowledge runs before an answer of raft's leaves this member.
+func (t *Transport) acknowledge(command, answer any) error {
+	keeps := false
+	switch r := answer.(type) {
+	case *raft.InstallSnapshotResponse:
+		if keeps = r.Success; keeps {
+			t.installed(command.(*raft.InstallSnapshotRequest))
+			t.loop.installed()
+		}
+	case *raft.AppendEntriesResponse:
+		a := command.(*raft.AppendEntriesRequest)
+		keeps = r.Success && len(a.Entries) > 0
+		if t.loop.appended(r.Success, a) {
+			t.fail(fmt.Errorf("%d snapshots of leader %s were taken over, and each time the log after them did not fit; the member needs an empty disk (remove it and add it again)", loopsMax, a.Leader))
+		}
+	}
+	if keeps && !t.used.Load() {
+		if err := t.markUsed(); err != nil {
+			t.fail(err)
+			return err
+		}
+		t.used.Store(true)
+	}
+	return nil
+}
+
+// loop notices when a member takes over snapshots without end because it can never go on from one (raft#697).
+type loop struct {
+	mu sync.Mutex
+	// fresh: nothing was appended, or refused, since the last snapshot.
+	fresh bool
+	count int
+}
+
+func (l *loop) installed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fresh = true
+}
+
+// appended reports that it is time to stop.
+func (l *loop) appended(success bool, a *raft.AppendEntriesRequest) bool {
+	if a.PrevLogEntry == 0 && len(a.Entries) == 0 {
+		return false // a heartbeat asks for nothing
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case success:
+		l.count = 0
+	case l.fresh:
+		l.count++
+	}
+	l.fresh = false
+	return l.count == loopsMax
 }
 
 func isVote(command any) bool {

@@ -1,0 +1,240 @@
+package raftstore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/raft"
+
+	"example.com/kubeviz/raftstore/internal/peer"
+)
+
+// roster is what a cluster keeps about its members beside their disks: who they are, so that a start opens the right ones, and what must never be given twice. It is the content of
+// members.json, which a cluster whose members were never changed writes as the plain list of their names.
+type roster struct {
+	// Began lists the names the cluster was opened with for the first time, Places all that ever were members, in the order of their joining.
+	Began  []string `json:"began"`
+	Places []string `json:"places"`
+	// Founders are the members that an empty disk begins with, the same on all; Era counts how often the cluster began anew.
+	Founders []Member `json:"founders"`
+	Era      uint64   `json:"era,omitempty"`
+	// Membership is the newest committed configuration that any member has seen.
+	Membership `json:"membership"`
+	// Incarnations is how many IDs each name has had.
+	Incarnations map[string]int `json:"incarnations,omitempty"`
+	// Floor is the revision that the last restore began at.
+	Floor int64 `json:"floor,omitempty"`
+}
+
+// newRoster is that of a cluster that begins.
+func newRoster(names []string) *roster {
+	r := &roster{Began: slices.Clone(names), Places: slices.Clone(names), Incarnations: make(map[string]int)}
+	for _, n := range names {
+		r.Founders = append(r.Founders, Member{Name: n, ID: n})
+		r.Incarnations[n] = 1
+	}
+	r.Membership = Membership{Members: slices.Clone(r.Founders), Index: 1, Term: 1}
+	return r
+}
+
+// readRoster reads whose store a folder holds; nil: nobody's.
+func readRoster(dir string) (*roster, error) {
+	path := filepath.Join(dir, membersFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	if json.Unmarshal(text, &names) == nil && len(names) > 0 {
+		return newRoster(names), nil
+	}
+	r := new(roster)
+	if err := json.Unmarshal(text, r); err != nil || len(r.Places) == 0 || len(r.Founders) == 0 || len(r.Members) == 0 {
+		return nil, fmt.Errorf("%s is damaged: it should list the members of the store that %s holds", path, dir)
+	}
+	if r.Incarnations == nil {
+		r.Incarnations = make(map[string]int)
+	}
+	return r, nil
+}
+
+// names of the members.
+func (r *roster) names() []string {
+	names := make([]string, len(r.Members))
+	for i, m := range r.Members {
+		names[i] = m.Name
+	}
+	return names
+}
+
+// opens tells whether a caller who asks for members of these names means this cluster: as it is, or as it was before member commands changed it.
+func (r *roster) opens(names []string) bool {
+	same := func(have []string) bool {
+		a, b := slices.Clone(have), slices.Clone(names)
+		slices.Sort(a)
+		slices.Sort(b)
+		return slices.Equal(a, b)
+	}
+	return slices.Equal(names, r.Began) || same(r.names())
+}
+
+// refusal says what to do for who asks for others.
+func (r *roster) refusal(dir string, names []string) error {
+	now := r.names()
+	if slices.Equal(now, r.Began) {
+		return fmt.Errorf("%s holds the store of %d masters (%s), not of %d; use as many, or another folder", dir, len(now), strings.Join(now, ", "), len(names))
+	}
+	return fmt.Errorf("%s holds the store of %d masters (%s), not of %d; it began with %d, which opens it as well: use one of the two numbers, or another folder; members come and go by "+
+		"member add and member remove", dir, len(now), strings.Join(now, ", "), len(names), len(r.Began))
+}
+
+// founders is what an empty disk begins with.
+func (r *roster) founders() raft.Configuration { return configurationOf(r.Founders) }
+
+func configurationOf(members []Member) raft.Configuration {
+	var c raft.Configuration
+	for _, m := range members {
+		s := raft.Server{Suffrage: raft.Voter, ID: raft.ServerID(m.ID), Address: raft.ServerAddress(m.Name)}
+		if m.Learner {
+			s.Suffrage = raft.Nonvoter
+		}
+		c.Servers = append(c.Servers, s)
+	}
+	return c
+}
+
+func membershipOf(c *peer.Configuration) Membership {
+	m := Membership{Index: c.Index, Term: c.Term}
+	for _, s := range c.Servers {
+		m.Members = append(m.Members, Member{Name: string(s.Address), ID: string(s.ID), Learner: s.Suffrage != raft.Voter})
+	}
+	return m
+}
+
+// nextID is the ID of a place's next incarnation.
+func (r *roster) nextID(name string) string {
+	r.Incarnations[name]++
+	if n := r.Incarnations[name]; n > 1 {
+		return fmt.Sprint(name, "#", n)
+	}
+	return name
+}
+
+// takeBack undoes nextID for an ID that nobody got.
+func (r *roster) takeBack(name, id string) {
+	n := r.Incarnations[name]
+	if id == name && n == 1 || id == fmt.Sprint(name, "#", n) {
+		r.Incarnations[name]--
+	}
+}
+
+// saw makes sure that an ID found somewhere is not given again.
+func (r *roster) saw(name, id string) {
+	n := 1
+	if number, ok := strings.CutPrefix(id, name+"#"); ok {
+		n, _ = strconv.Atoi(number)
+	}
+	r.Incarnations[name] = max(r.Incarnations[name], n)
+}
+
+// editRoster changes the roster and, where there is a folder, writes it down before anybody acts on it.
+func (c *RaftCluster) editRoster(change func(*roster)) error {
+	c.rostering.Lock()
+	defer c.rostering.Unlock()
+	r := *c.roster.Load()
+	r.Places, r.Founders = slices.Clone(r.Places), slices.Clone(r.Founders)
+	incarnations := make(map[string]int, len(r.Incarnations))
+	for k, v := range r.Incarnations {
+		incarnations[k] = v
+	}
+	r.Incarnations = incarnations
+	change(&r)
+	if !c.opt.InMemory {
+		text, err := json.MarshalIndent(&r, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := peer.WriteWhole(filepath.Join(c.opt.Dir, membersFile), text, c.opt.Sync); err != nil {
+			return fmt.Errorf("note the members of the store: %w", err)
+		}
+	}
+	c.roster.Store(&r)
+	return nil
+}
+
+// places are all that there are, in the order given at start and then of their joining. The slice is never changed.
+func (c *RaftCluster) places() []*member { return *c.members.Load() }
+
+// find returns the place of a name; nil: there is none.
+func (c *RaftCluster) find(name string) *member {
+	for _, m := range c.places() {
+		if m.name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// place returns the place of a name, which is made where there is none.
+func (c *RaftCluster) place(name string) *member {
+	c.placing.Lock()
+	defer c.placing.Unlock()
+	if m := c.find(name); m != nil {
+		return m
+	}
+	dir := ""
+	if !c.opt.InMemory {
+		dir = filepath.Join(c.opt.Dir, name)
+	}
+	m := &member{c: c, name: name, disk: peer.NewDisk(dir, c.opt.Sync)}
+	all := append(slices.Clone(c.places()), m)
+	c.members.Store(&all)
+	return m
+}
+
+// configured takes in a configuration that is committed, as l has it. It tells the observer of each once, when the first member has it.
+func (c *RaftCluster) configured(l *life, conf peer.Configuration) {
+	m := membershipOf(&conf)
+	for _, x := range m.Members {
+		c.place(x.Name)
+	}
+	c.announcing.Lock()
+	if conf.Index > c.roster.Load().Index {
+		err := c.editRoster(func(r *roster) {
+			r.Membership = m
+			for _, x := range m.Members {
+				r.saw(x.Name, x.ID)
+				if !slices.Contains(r.Places, x.Name) {
+					r.Places = append(r.Places, x.Name)
+				}
+			}
+		})
+		if err != nil {
+			c.logger.Error("members of the store", "error", err)
+		}
+		c.opt.Observer.Changed(Change{Kind: MembersChanged, Membership: m})
+	}
+	c.announcing.Unlock()
+	if _, in := conf.Find(l.who.ID); !in && conf.Index > l.who.Joined {
+		l.goes("leave", func() { l.m.end(l, ErrRemoved.Error()) })
+	}
+}
+
+// openRoster reads what the folder says of the members.
+func (c *RaftCluster) openRoster() error {
+	r, err := readRoster(c.opt.Dir)
+	if err != nil || r == nil {
+		return err
+	}
+	c.roster.Store(r)
+	return nil
+}
