@@ -70,7 +70,7 @@ func newLife(m *member) *life {
 		m: m, started: make(chan struct{}), stop: make(chan struct{}), over: make(chan struct{}), born: time.Now(),
 		wakeWrites: make(chan struct{}, 1), wakePropose: make(chan struct{}, 1), wakeReads: make(chan struct{}, 1),
 	}
-	l.pending = make(map[uint64]*proposal)
+	l.pending, l.flying = make(map[uint64]*proposal), make(map[uint64]struct{})
 	l.hub.life = l
 	// Request ids must not meet those of another life in the log, so each life begins at a random one.
 	l.nextID.Store(peer.NewOrigin())
@@ -286,6 +286,7 @@ func (l *life) answer(index, term uint64, outcomes []peer.Outcome) {
 	}
 	var answers []answered
 	l.mu.Lock()
+	l.landed(outcomes)
 	if len(l.pending) > 0 {
 		for i := range outcomes {
 			o := &outcomes[i]

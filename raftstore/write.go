@@ -2,6 +2,7 @@ package raftstore
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"example.com/kubeviz/raftstore/failure"
@@ -14,6 +15,10 @@ const (
 	entryBytes = 1 << 20
 	// forwardsMax is how many batches a member has on their way to the leader at once. While they are, further writes gather.
 	forwardsMax = 4
+	// flyingMax is how many entries a leader has on their way at once. While they are, further writes gather: an entry costs as much as twenty writes in it.
+	// It is no promise: an entry that takes longer than flyingFor holds nothing up, so that a leader without a majority goes on writing its log, as raft has it.
+	flyingMax = 2
+	flyingFor = 20 * time.Millisecond
 )
 
 // writes is the part of a life that deals with writes; guarded by life.mu.
@@ -28,6 +33,9 @@ type writes struct {
 	outbox []outgoing
 	// forwarding counts batches on their way.
 	forwarding int
+	// flying are the entries this member proposed and has not applied, by the id of their last write; launched is when the newest was proposed.
+	flying   map[uint64]struct{}
+	launched time.Time
 }
 
 // proposal is a write brought to this member.
@@ -265,18 +273,27 @@ func (l *life) accept(term uint64, writes []peer.Encoded) bool {
 	return true
 }
 
-// proposeWrites puts everything that has gathered into one entry, and waits only until raft has taken that over; what arrives meanwhile makes
-// the next.
+// proposeWrites puts everything that has gathered into one entry, and waits only until raft has taken that over; what arrives while enough entries are
+// on their way makes the next.
 func (l *life) proposeWrites() {
 	p := l.peer.Load()
+	held := time.NewTimer(flyingFor)
+	defer held.Stop()
 	for {
 		select {
 		case <-l.wakePropose:
+		case <-held.C:
 		case <-l.stop:
 			return
 		}
 		for {
-			term, batch := l.nextEntry()
+			// Go runs what has just been woken first: without this the one writer whose answer came last would go round alone, in entries of one write, while
+			// the others wait for a processor.
+			runtime.Gosched()
+			term, batch, wait := l.nextEntry()
+			if wait > 0 {
+				held.Reset(wait)
+			}
 			if term == 0 {
 				break
 			}
@@ -295,10 +312,19 @@ func (l *life) proposeWrites() {
 	}
 }
 
-// nextEntry takes writes of one term from the outbox, up to the size of an entry.
-func (l *life) nextEntry() (term uint64, batch []peer.Encoded) {
+// nextEntry takes writes of one term from the outbox, up to the size of an entry. When enough entries are flying it says how long to wait for one of them.
+func (l *life) nextEntry() (term uint64, batch []peer.Encoded, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if len(l.outbox) == 0 {
+		return 0, nil, 0
+	}
+	if len(l.flying) >= flyingMax {
+		if wait = flyingFor - time.Since(l.launched); wait > 0 {
+			return 0, nil, wait
+		}
+		clear(l.flying) // some of them may never be applied
+	}
 	size, n := 0, 0
 	for _, o := range l.outbox {
 		if n > 0 && (o.term != term || size >= entryBytes) {
@@ -306,16 +332,33 @@ func (l *life) nextEntry() (term uint64, batch []peer.Encoded) {
 		}
 		term = o.term
 		if !o.mark {
+			if batch == nil {
+				batch = make([]peer.Encoded, 0, len(l.outbox))
+			}
 			batch = append(batch, o.enc)
 			size += len(o.enc.Body)
 		}
 		n++
 	}
-	l.outbox = l.outbox[n:]
-	if len(l.outbox) == 0 {
+	clear(l.outbox[:n])
+	if l.outbox = l.outbox[n:]; len(l.outbox) == 0 {
 		l.outbox = nil
 	}
-	return term, batch
+	if len(batch) > 0 {
+		l.flying[batch[len(batch)-1].ID] = struct{}{}
+		l.launched = time.Now()
+	}
+	return term, batch, 0
+}
+
+// landed takes notice of an applied entry. The caller holds l.mu.
+func (l *life) landed(outcomes []peer.Outcome) {
+	if n := len(outcomes); n > 0 && len(l.flying) > 0 {
+		delete(l.flying, outcomes[n-1].ID)
+		if len(l.outbox) > 0 {
+			wake(l.wakePropose)
+		}
+	}
 }
 
 // notProposed takes back this member's own writes. Those of others learn it from the next leader's mark.

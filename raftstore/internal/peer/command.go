@@ -52,7 +52,16 @@ const MaxTTL = 9_000_000_000
 
 // EncodeTxn encodes a transaction.
 func EncodeTxn(id uint64, t mvcc.Txn) Encoded {
-	return Encoded{ID: id, Body: mvcc.AppendTxn([]byte{byte(Txn)}, t)}
+	size := 64 + len(t.ID) // near enough for most, so that it need not grow
+	for _, c := range t.If {
+		size += len(c.Key) + 32
+	}
+	for _, ops := range [2][]mvcc.Op{t.Then, t.Else} {
+		for _, op := range ops {
+			size += len(op.Key) + len(op.Value) + 32
+		}
+	}
+	return Encoded{ID: id, Body: mvcc.AppendTxn(append(make([]byte, 0, size), byte(Txn)), t)}
 }
 
 // EncodeCompact encodes a compaction.

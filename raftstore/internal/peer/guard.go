@@ -127,7 +127,8 @@ func (g *guard) StoreLogs(logs []*raft.Log) error {
 
 // entrySum covers what makes up an entry: where it stands and what it says.
 func entrySum(l *raft.Log) uint32 {
-	b := make([]byte, 0, 21)
+	var room [21]byte
+	b := room[:0]
 	b = binary.LittleEndian.AppendUint64(b, l.Index)
 	b = binary.LittleEndian.AppendUint64(b, l.Term)
 	b = append(b, byte(l.Type))
