@@ -45,6 +45,9 @@ func (m *model) drawHeader(f view.Frame, c grid.Canvas) {
 		default:
 			parts = append(parts, part{widget.Line{{Text: say("head.no-leader"), Style: theme.Failing}}, 3})
 		}
+		if q.Refuses {
+			parts = append(parts, part{widget.Line{{Text: string(grid.Failing) + " " + say("head.no-space"), Style: theme.Failing}}, 1})
+		}
 		parts = append(parts, part{widget.Line{m.quorum(q)}, 2})
 	}
 	if m.saver.lost {

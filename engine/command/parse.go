@@ -48,7 +48,7 @@ func Words() []Word {
 		{"disk", "disk MASTER ok|full|slow [200ms]|flaky|readonly|torn|zeroed|flipped|cut|deleted", "make a master's disk misbehave, or damage what is on it", parseDisk},
 		{"failpoint", "failpoint MASTER POINT kill|fail|stall [200ms] [skip=N], or failpoint MASTER clear", "let a store member fail at a step of its work", parseFailpoint},
 		{"member", "member add|promote|remove|replace MASTER", "change who belongs to the store", parseMember},
-		{"backup", "backup FILE", "write the store's content to a file (@NAME: kept for this run only)", parseBackup},
+		{"backup", "backup FILE", "write the store's content to a file (@NAME: for this run only)", parseBackup},
 		{"restore", "restore FILE", "stop the store and begin anew with a backup", parseRestore},
 		{"compact", "compact [REVISION]", "drop the store's history up to a revision", parseCompact},
 		{"defrag", "defrag MASTER|all", "give free space of a member's database back", parseDefrag},

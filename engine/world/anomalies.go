@@ -215,7 +215,7 @@ func (w *World) memberAnomalies(l *anomalyList, m *Member) {
 		l.add(Anomaly{Kind: DiskFails, Subject: m.Name, Detail: d.State, Since: d.At, By: d.By, Seq: d.Seq})
 	case !up && m.damagedByItself(w):
 		p, _ := w.Process(m.Name, etcd)
-		l.add(Anomaly{Kind: DiskDamaged, Subject: m.Name, Detail: p.Reason, Since: p.Since, Seq: p.Seq})
+		l.add(Anomaly{Kind: DiskDamaged, Subject: m.Name, Detail: found(p.Reason), Since: p.Since, Seq: p.Seq})
 	}
 	if !m.Learns() {
 		return
@@ -246,6 +246,15 @@ func (m *Member) damagedByItself(w *World) bool {
 func (w *World) stopsForGood(host string) bool {
 	m, ok := w.Members.Get(host)
 	return ok && (m.Out || m.Disk.Damaged() || m.Diverged.Seq != 0 || m.damagedByItself(w))
+}
+
+// found is what a check found, out of the reason that a program ended for: "damaged: entry 12".
+func found(reason string) string {
+	_, what, ok := strings.Cut(reason, "disk damaged")
+	if !ok {
+		return reason
+	}
+	return "damaged" + what
 }
 
 func firstOf(texts ...string) string {

@@ -195,7 +195,7 @@ func TestWhatIsWrongWithAMemberIsToldOnce(t *testing.T) {
 		}, DiskDamaged, "m2", "page 7 is zeros"},
 		{"a disk that a check found damaged", func(w *tale) {
 			w.raft(event.ProcessStopped{Host: "m2", Process: "etcd", Reason: "exited", Message: "disk damaged: entry 12"})
-		}, DiskDamaged, "m2", "exited: disk damaged: entry 12"},
+		}, DiskDamaged, "m2", "damaged: entry 12"},
 		{"a state that differs", func(w *tale) {
 			w.raft(event.StoreDiverged{Member: "m3", Index: 1000})
 			w.raft(event.StoreAlarm{Kind: Corrupt, Member: "m3", Raised: true})

@@ -214,46 +214,6 @@ func (r *rows) apiserver(f view.Frame, host string) {
 	}
 }
 
-func (r *rows) etcd(f view.Frame, host string) {
-	say := f.Words.Say
-	m, ok := f.World.Members.Get(host)
-	if !ok {
-		return
-	}
-	style := theme.Text
-	sign := grid.Standby
-	if m.Role == "leader" {
-		style, sign = theme.Leader, grid.Leader
-	}
-	if m.Role == "down" {
-		style, sign = theme.Failing, grid.Failing
-	}
-	r.line("raft", widget.S(string(sign)+" "+sanitize.Text(m.Role), style), widget.S("  "+say("detail.raft-since", "term", m.Term, "since", age(f.Now, m.Since)), theme.Dim)).Seq = m.Seq
-	if m.Leader != "" && m.Leader != host {
-		r.field(say("detail.leader"), m.Leader, theme.Title).Target = target.Target{Kind: target.Process, Host: m.Leader, Process: "etcd"}
-	}
-	behind := uint64(0)
-	if l, ok := f.World.Leader(); ok && l.LastIndex > m.LastIndex {
-		behind = l.LastIndex - m.LastIndex
-	}
-	r.line("log", widget.S(say("detail.raft-log", "last", m.LastIndex, "commit", m.CommitIndex, "applied", m.Applied), theme.Text))
-	if behind > 0 {
-		r.line("", widget.S(say("detail.raft-behind", "n", int(behind)), theme.Waiting))
-	}
-	if m.Err != "" {
-		r.field(say("detail.error"), m.Err, theme.Failing)
-	}
-	g := f.World.Majority()
-	have, need, total, lose := len(g.Members), g.Need, g.Total, max(g.CanLose, 0)
-	if total > 0 {
-		style := theme.OK
-		if have < need {
-			style = theme.Failing
-		}
-		r.line("quorum", widget.S(say("detail.quorum", "have", have, "need", need, "total", total, "lose", lose), style))
-	}
-}
-
 // candidate is a program that leads or stands by.
 func (r *rows) candidate(f view.Frame, host, lease string) {
 	say := f.Words.Say

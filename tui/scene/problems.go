@@ -154,6 +154,22 @@ func (t *telling) tell(a world.Anomaly) {
 		if !t.lost {
 			t.add(Soon, Target{}, c.Say("why.no-leader"), c.Say("why.no-leader-next"))
 		}
+	case world.StoreFull:
+		t.full(a)
+	case world.StateDiverged:
+		on := Target{Kind: Process, Host: a.Subject, Process: "etcd"}
+		text := c.Say("why.diverged", "member", a.Subject, "index", a.Count)
+		if a.Count == 0 {
+			text = c.Say("why.corrupt", "member", a.Subject)
+		}
+		t.add(Broken, on, text, c.Say("why.member-anew", "member", a.Subject))
+	case world.DiskDamaged:
+		t.add(Broken, Target{Kind: Process, Host: a.Subject, Process: "etcd"}, c.Say("why.disk-damaged", "member", a.Subject, "what", t.damage(a)), t.unlessLost(c.Say("why.member-anew", "member", a.Subject)))
+	case world.DiskFails:
+		t.disk(a)
+	case world.LearnerStuck:
+		key := "why.learner-" + a.Detail
+		t.add(Soon, Target{Kind: Process, Host: a.Subject, Process: "etcd"}, c.Say(key, "member", a.Subject, "percent", a.Count, "since", since), c.Say("why.learner-next", "least", world.PromotableAt))
 	case world.MemberMuted:
 		severity, next := Soon, ""
 		if t.lost { // this is why it does not come back
@@ -184,11 +200,56 @@ func (t *telling) process(a world.Anomaly, since time.Duration) {
 	if a.By == event.On(process, host) { // it ended by itself
 		key = "why.process-ended"
 	}
-	next := ""
-	if process == "etcd" && strings.Contains(a.Detail, "disk damaged") && !t.lost {
-		next = t.c.Say("why.disk-next", "host", host)
+	t.add(Broken, Target{Kind: Process, Host: host, Process: process}, t.c.Say(key, "process", process, "host", host, "reason", a.Detail, "by", By(a.By, t.c), "since", since), "")
+}
+
+// full tells that the store takes no writes, and what mends it.
+func (t *telling) full(a world.Anomaly) {
+	text := t.c.Say("why.store-full", "member", a.Subject)
+	if db := Database(t.w, t.c); db != "" {
+		text = t.c.Say("why.store-full-sizes", "db", db)
 	}
-	t.add(Broken, Target{Kind: Process, Host: host, Process: process}, t.c.Say(key, "process", process, "host", host, "reason", a.Detail, "by", By(a.By, t.c), "since", since), next)
+	t.add(Grave, Target{Kind: Process, Host: a.Subject, Process: "etcd"}, text, t.c.Say("why.store-full-next"))
+}
+
+// damage is what is wrong with what a member has written.
+func (t *telling) damage(a world.Anomaly) string {
+	if m, ok := t.w.Members.Get(a.Subject); ok && m.Disk.Damaged() {
+		what := DiskWord(t.c, m.Disk)
+		if m.Disk.Text != "" {
+			what += ": " + m.Disk.Text
+		}
+		return what
+	}
+	return a.Detail
+}
+
+// unlessLost gives the advice to replace a member only while the others can agree to it.
+func (t *telling) unlessLost(next string) string {
+	if t.lost {
+		return t.c.Say("why.anew-later")
+	}
+	return next
+}
+
+// disk tells of a disk that fails its member.
+func (t *telling) disk(a world.Anomaly) {
+	m, ok := t.w.Members.Get(a.Subject)
+	if !ok {
+		return
+	}
+	severity, next := Soon, t.c.Say("why.disk-mend", "member", a.Subject)
+	if !t.w.MemberUp(m) {
+		severity = Broken
+	}
+	key := "why.disk-fails"
+	switch a.Detail {
+	case "full", "readonly":
+		if key = "why.disk-stops"; severity == Broken {
+			key = "why.disk-stopped"
+		}
+	}
+	t.add(severity, Target{Kind: Process, Host: a.Subject, Process: "etcd"}, t.c.Say(key, "member", a.Subject, "state", DiskWord(t.c, m.Disk)), next)
 }
 
 func (t *telling) link(a world.Anomaly, since time.Duration) {

@@ -12,7 +12,8 @@ func QuorumOf(w *world.World) Quorum {
 	if g.Total == 0 { // the memory store: one place, never lost
 		return Quorum{}
 	}
-	q := Quorum{Raft: true, Members: g.Total, Alive: len(g.Members), Need: g.Need, Lose: g.CanLose}
+	q := Quorum{Raft: true, Members: g.Total, Alive: len(g.Members), Need: g.Need, Lose: g.CanLose, Learners: len(w.Learners())}
+	_, q.Refuses = w.Store.Alarm(world.NoSpace)
 	for _, m := range g.Members {
 		q.Last, q.Commit = max(q.Last, m.LastIndex), max(q.Commit, m.CommitIndex)
 		q.Term = max(q.Term, m.Term)

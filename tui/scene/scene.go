@@ -112,14 +112,16 @@ type WorkerInfo struct {
 
 // Quorum of the store.
 type Quorum struct {
-	// Members that are, Alive that can write together under one of them, and Need of them.
-	Members, Alive, Need int
+	// Members that have a vote, Alive of them that can write together under one of them, and Need of them. Learners that have none yet.
+	Members, Alive, Need, Learners int
 	// Lose is how many more may fall, whichever they are; negative: writes are impossible.
 	Lose   int
 	Leader string
 	Term   uint64
 	// Raft is false on the memory store, which has no members.
 	Raft bool
+	// Refuses: the alarm NOSPACE is on, so writes are refused but deletions.
+	Refuses bool
 	// Disk index of the leader.
 	Last, Commit uint64
 }

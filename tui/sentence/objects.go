@@ -81,6 +81,9 @@ func members(w *world.World) int {
 	if w == nil {
 		return 0
 	}
+	if w.Store.Group.Known() {
+		return w.Arithmetic().Voters
+	}
 	return max(w.Members.Len(), len(w.Header.Masters))
 }
 

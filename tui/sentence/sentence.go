@@ -85,6 +85,7 @@ type Teller struct {
 	ending  map[string]bool   // containers that were asked to stop, by "namespace/pod container": their exit is no news
 	going   map[string]bool   // pods whose eviction was told, by UID
 	made    map[string]bool   // processes that were started before, by "host/process"
+	group   world.Group       // members of the store, as last told
 }
 
 // remembered bounds each of the memories that grow with what a cluster has seen.
@@ -177,6 +178,12 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 		return t.raft(r, w)
 	case event.RaftTiming, event.RaftContact, event.RaftAppended, event.RaftTruncated, event.RaftSnapshot:
 		return t.raftLog(r.Event)
+	case event.MembersChanged:
+		return t.members(r, e, w)
+	case event.StoreCompacted, event.StoreDefragmented, event.StoreAlarm, event.StoreLease, event.StoreQuota, event.StoreBackedUp, event.StoreRestored, event.StoreDiverged:
+		return t.store(r.Event)
+	case event.DiskChanged, event.DiskSetAside, event.TrapSet, event.TrapSprung:
+		return t.disk(r.Event)
 	case event.ObjectChanged:
 		return t.object(e)
 	case event.LeaseRenewed:

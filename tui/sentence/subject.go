@@ -56,6 +56,28 @@ func (t *Teller) subject(r event.Record, w *world.World) target.Target {
 		return process(e.Member, "etcd")
 	case event.RaftSnapshot:
 		return process(e.Member, "etcd")
+	case event.StoreDefragmented:
+		return process(e.Member, "etcd")
+	case event.StoreAlarm:
+		return process(e.Member, "etcd")
+	case event.StoreBackedUp:
+		return process(e.Member, "etcd")
+	case event.DiskChanged:
+		return process(e.Member, "etcd")
+	case event.DiskSetAside:
+		return process(e.Member, "etcd")
+	case event.TrapSet:
+		if e.Member != "" {
+			return process(e.Member, "etcd")
+		}
+	case event.TrapSprung:
+		return process(e.Member, "etcd")
+	case event.StoreDiverged:
+		return process(e.Member, "etcd")
+	case event.MembersChanged:
+		if name := t.newest(e); name != "" {
+			return process(name, "etcd")
+		}
 	case event.ObjectChanged:
 		if e.Object != nil {
 			return t.changed(e.Object, w)
@@ -207,6 +229,14 @@ func (t *Teller) ordered(text string, w *world.World) target.Target {
 		return t.machine(name, w)
 	}
 	switch words[0] {
+	case "member":
+		if len(words) > 2 {
+			return process(known(words[2]))
+		}
+	case "disk", "failpoint", "defrag":
+		return process(known(words[1]))
+	case "duplicate", "reorder", "clog":
+		return known(words[1])
 	case "kill", "stop", "start", "restart", "wipe", "heal", "cut", "delay", "loss":
 		if words[1] == fault.All && len(words) > 2 {
 			return known(words[2])
@@ -222,6 +252,14 @@ func (t *Teller) ordered(text string, w *world.World) target.Target {
 		return order(words[1:])
 	}
 	return target.Target{}
+}
+
+// process is the etcd on a master, for words that are about the store.
+func process(t target.Target) target.Target {
+	if t.Kind == target.Master {
+		return target.Target{Kind: target.Process, Host: t.Host, Process: "etcd"}
+	}
+	return t
 }
 
 // order is the object that a line for kubectl names: KIND NAME, or KIND/NAME, or the pod of run.

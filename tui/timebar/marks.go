@@ -73,6 +73,20 @@ func (m *Marks) Read(r event.Record) {
 		if e.Ready != "True" && (!known || before != e.Ready) {
 			m.add(Mark{r.Seq, r.At, Trouble, e.Node})
 		}
+	case event.StoreAlarm:
+		if e.Raised {
+			m.add(Mark{r.Seq, r.At, Trouble, e.Kind})
+		}
+	case event.StoreDiverged:
+		m.add(Mark{r.Seq, r.At, Trouble, e.Member})
+	case event.TrapSprung:
+		m.add(Mark{r.Seq, r.At, Break, e.Point})
+	case event.DiskChanged:
+		if e.State != "ok" {
+			m.add(Mark{r.Seq, r.At, Break, "disk " + e.Member})
+		}
+	case event.StoreRestored:
+		m.add(Mark{r.Seq, r.At, Break, "restore"})
 	case event.Crashed:
 		m.add(Mark{r.Seq, r.At, Trouble, e.Who})
 	}

@@ -28,7 +28,7 @@ func (q *inquiry) cluster() {
 		q.add(d)
 		return
 	}
-	if q.quorum() && len(problems) == 1 {
+	if (q.quorum() || q.space()) && len(problems) == 1 {
 		return
 	}
 	d := q.ask("cluster", "why.q-cluster", Broken)

@@ -230,8 +230,13 @@ func (q *inquiry) master(host string) {
 	}
 	muted := m.Muted()
 	out := m.Backend != nil && !m.Backend.Healthy && m.Backend.Reason != ""
+	if m.Member != nil {
+		q.member(m.Member)
+	}
 	if m.Up && !m.Stopped() && !muted && !out && len(m.Faults) == 0 {
-		q.quorum()
+		if !q.quorum() {
+			q.space()
+		}
 		d := q.ask("state", "why.q-well", Fine, "what", m.Name)
 		d.line("why.master-well", "host", m.Name, "since", q.since(m.Since))
 		q.roles(d, m)
@@ -258,7 +263,9 @@ func (q *inquiry) master(host string) {
 			q.faultChange(d, m.Faults)
 		}
 		q.add(d)
-		q.quorum()
+		if !q.quorum() {
+			q.space()
+		}
 	}
 	if m.Up {
 		q.raftSeat(m)
@@ -274,6 +281,9 @@ func (q *inquiry) startStopped(d *draft, m *scene.Machine) {
 		return
 	}
 	for _, name := range scene.ProcessNames(m.Host) {
+		if member, beyond := q.damagedEnd(m.Name); name == "etcd" && member != nil && (beyond || member.Out) {
+			continue
+		}
 		if p := m.Host.Processes[name]; !p.Up && !m.Boots(name) {
 			d.change("start "+m.Name+"/"+name, "why.change-start", "what", m.Name+"/"+name)
 			return

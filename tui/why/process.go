@@ -27,6 +27,10 @@ func (q *inquiry) process(host, process string) {
 	}
 	m, _ := q.Scene.Find(target.Target{Host: host})
 	if m == nil || !h.Up || !p.Up {
+		if m != nil && m.Member != nil && process == "etcd" {
+			q.space()
+			q.diskOf(m.Member)
+		}
 		if p.Up {
 			q.running(h, p)
 		}
@@ -34,7 +38,12 @@ func (q *inquiry) process(host, process string) {
 	}
 	switch process {
 	case "etcd":
-		q.quorum()
+		if !q.quorum() {
+			q.space()
+		}
+		if m.Member != nil {
+			q.member(m.Member)
+		}
 		q.raftSeat(m)
 	case "apiserver":
 		q.backend(m)
@@ -79,9 +88,21 @@ func (q *inquiry) stopped(h *world.Host, p world.Process) {
 	if len(d.Lines) == 0 {
 		d.line("why.process-down", "process", p.Name, "host", h.Name, "reason", p.Reason, "by", q.by(p.By), "since", q.since(p.Since))
 	}
-	if strings.Contains(p.Reason, "disk damaged") {
-		d.change("", "why.disk-next", "host", h.Name)
-		return
+	if p.Name == "etcd" {
+		m, beyond := q.damagedEnd(h.Name)
+		switch {
+		case m != nil && m.Out:
+			d.Mood = Plain
+			d.line("why.member-out")
+			d.change("member add "+h.Name, "why.change-add", "member", h.Name)
+			return
+		case beyond:
+			d.line("why.disk-no-start")
+			q.anew(d, m)
+			return
+		case m != nil:
+			q.sprung(d, m, p.Seq)
+		}
 	}
 	if c, ok := q.static(h.Name, p.Name); ok && c.State == event.ContainerBackoff && c.Until.After(q.Now) {
 		d.on(c.Seq)
@@ -170,7 +191,7 @@ func (q *inquiry) lead(m *scene.MasterInfo, process string) {
 // raftSeat answers why a member leads or follows.
 func (q *inquiry) raftSeat(m *scene.MasterInfo) {
 	e := m.Member
-	if e == nil || !m.Up || e.Role == "down" {
+	if e == nil || !m.Up || e.Role == "down" || e.Learns() || e.Out {
 		return
 	}
 	switch {

@@ -26,7 +26,7 @@ type council struct {
 func councilOf(w *world.World) council {
 	var c council
 	w.Members.Scan(func(name string, m *world.Member) bool {
-		if m.Role == "learner" {
+		if !m.Votes() {
 			return true
 		}
 		v := voter{name: name, host: true, muted: m.Role != "down" && m.Err != ""}
@@ -44,7 +44,7 @@ func councilOf(w *world.World) council {
 	return c
 }
 
-func (c council) need() int { return len(c.voters)/2 + 1 }
+func (c council) need() int { return world.ArithmeticOf(len(c.voters)).Quorum }
 
 // reach is the size of the largest set that one voting member can talk to both ways, itself included.
 func (c council) reach() int {

@@ -306,3 +306,26 @@ func Short(d time.Duration) string {
 	}
 	return Span(d)
 }
+
+// Size writes bytes in binary units with one fraction: 8.1 MiB.
+func Size(bytes int64) string {
+	units := []string{"KiB", "MiB", "GiB", "TiB"}
+	v := float64(max(bytes, 0)) / 1024
+	i := 0
+	for v >= 1023.95 && i < len(units)-1 {
+		v /= 1024
+		i++
+	}
+	if i == 0 && v < 10 {
+		return strconv.FormatInt(max(bytes, 0), 10) + " B"
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64) + " " + units[i]
+}
+
+// Quantity writes bytes as the console takes them: 16Mi.
+func Quantity(bytes int64) string {
+	if bytes%(1<<30) == 0 {
+		return strconv.FormatInt(bytes>>30, 10) + "Gi"
+	}
+	return strconv.FormatInt(bytes>>20, 10) + "Mi"
+}

@@ -60,3 +60,11 @@ func TestRussianCountsInThreeForms(t *testing.T) {
 		}
 	}
 }
+
+func TestSizesAreInBinaryUnits(t *testing.T) {
+	for bytes, want := range map[int64]string{-1: "0 B", 0: "0 B", 512: "512 B", 20 << 10: "20.0 KiB", 8 << 20: "8.0 MiB", 8<<20 + 100<<10: "8.1 MiB", 2 << 30: "2.0 GiB", 3 << 40: "3.0 TiB", 1<<20 - 1: "1.0 MiB"} {
+		if got := Size(bytes); got != want {
+			t.Errorf("%d: %q, want %q", bytes, got, want)
+		}
+	}
+}

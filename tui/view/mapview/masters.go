@@ -121,6 +121,7 @@ func (v View) drawMaster(f view.Frame, m *scene.MasterInfo, c grid.Canvas) {
 	for _, n := range scene.ProcessNames(m.Host) {
 		switch {
 		case m.Host.Processes[n].Up:
+		case n == "etcd" && m.Member != nil && m.Member.Out: // as it was ordered
 		case m.Boots(n):
 			if !wrong {
 				wrong, style = true, theme.Busy
@@ -128,6 +129,9 @@ func (v View) drawMaster(f view.Frame, m *scene.MasterInfo, c grid.Canvas) {
 		default:
 			wrong, style = true, theme.Failing
 		}
+	}
+	if storeTrouble(f, m) != "" && !wrong {
+		wrong, style = true, theme.Failing
 	}
 	if m.Muted() && !wrong {
 		wrong, style = true, theme.Waiting
@@ -193,6 +197,10 @@ func (v View) processLine(f view.Frame, m *scene.MasterInfo, name string, width 
 	switch {
 	case m.Boots(name):
 		return append(line, widget.S(string(grid.Starting)+" "+brief(width, f.Words.Say("map.boots", "since", f.Scene.Since(m.Since)), since(f, m.Since)), theme.Busy))
+	case !pr.Up && name == "etcd" && m.Member != nil && m.Member.Out:
+		return append(line, etcd(f, m, width-pad-1)...)
+	case !pr.Up && name == "etcd" && storeTrouble(f, m) != "":
+		return append(line, widget.S(string(grid.Failing)+" "+grid.Cut(storeTrouble(f, m), max(width-line.Width()-2, 1)), theme.Failing))
 	case !pr.Up:
 		return append(line, widget.S(string(grid.Failing)+" "+brief(width, f.Words.Say("map.process-down", "reason", pr.Reason, "since", f.Scene.Since(pr.Since)), since(f, pr.Since)), theme.Failing))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/scene"
@@ -49,6 +50,26 @@ func (v View) apiserver(f view.Frame, m *scene.MasterInfo, width int) widget.Lin
 	return append(line, widget.S(text, theme.Dim))
 }
 
+// storeTrouble is what is wrong with a member's database or disk, short; empty: nothing is.
+func storeTrouble(f view.Frame, m *scene.MasterInfo) string {
+	e := m.Member
+	if e == nil || e.Out {
+		return ""
+	}
+	for _, a := range f.World.Store.Alarms {
+		if a.Kind == world.NoSpace && a.Member == m.Name {
+			return f.Words.Say("map.no-space", "db", scene.DatabaseOf(f.World, e, f.Words))
+		}
+	}
+	switch {
+	case e.Diverged.Seq != 0:
+		return f.Words.Say("map.diverged")
+	case !e.Disk.Sound():
+		return f.Words.Say("map.disk", "state", scene.DiskWord(f.Words, e.Disk))
+	}
+	return ""
+}
+
 func etcd(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
 	e := m.Member
 	if e == nil {
@@ -58,6 +79,10 @@ func etcd(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
 	if width < narrow-5 { // no room for words: the sign and where the log is
 		sign, style := string(grid.Running), theme.OK
 		switch {
+		case m.Member.Out:
+			sign, style = string(grid.Waiting), theme.Dim
+		case storeTrouble(f, m) != "":
+			sign, style = string(grid.Failing), theme.Failing
 		case m.Leads:
 			sign, style = string(grid.Leader), theme.Leader
 		case m.Claims || m.Muted() || e.Role == "candidate" || e.Leader == "":
@@ -69,7 +94,22 @@ func etcd(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
 		}
 		return widget.Line{{Text: sign, Style: style}, {Text: index, Style: theme.Dim}}
 	}
+	if m.Member.Out {
+		return widget.Line{{Text: string(grid.Waiting) + " " + f.Words.Say("map.outside"), Style: theme.Dim}}
+	}
+	if what := storeTrouble(f, m); what != "" {
+		if m.Leads {
+			line = append(line, widget.S(string(grid.Leader)+" ", theme.Leader))
+		}
+		return append(line, widget.S(string(grid.Failing)+" "+grid.Cut(what, max(width-2-line.Width(), 1)), theme.Failing))
+	}
 	switch {
+	case m.Member.Learns():
+		text := f.Words.Say("map.learner-short")
+		if percent, _, ok := f.World.CaughtUp(m.Member); ok {
+			text = firstThatFits(width-2, f.Words.Say("map.learner", "percent", percent), text)
+		}
+		return widget.Line{{Text: string(grid.Starting) + " " + text, Style: theme.Waiting}}
 	case m.Muted():
 		return widget.Line{{Text: string(grid.Starting) + " " + firstThatFits(width-2, f.Words.Say("map.muted"), f.Words.Say("map.muted-short")), Style: theme.Waiting}}
 	case m.Leads:

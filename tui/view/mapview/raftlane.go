@@ -37,7 +37,7 @@ func links(f view.Frame, p *plan) []link {
 	for i := range f.Scene.Masters {
 		m := &f.Scene.Masters[i]
 		switch {
-		case m.Member == nil || !m.Up:
+		case m.Member == nil || !m.Up || m.Member.Out:
 		case m.Leads:
 			speaker = i
 		case m.Member.Role == "candidate" && (speaker < 0 || !f.Scene.Masters[speaker].Leads && f.Scene.Masters[speaker].Member.Term < m.Member.Term):
@@ -50,7 +50,7 @@ func links(f view.Frame, p *plan) []link {
 	}
 	for _, away := range []bool{false, true} { // those that are away last, so that no lane seems to pass through them
 		for i := range f.Scene.Masters {
-			if m := &f.Scene.Masters[i]; i != speaker && m.Member != nil && away == (!m.Up || m.Member.Role == "down" || len(m.CutFrom) > 0) {
+			if m := &f.Scene.Masters[i]; i != speaker && m.Member != nil && !m.Member.Out && away == (!m.Up || m.Member.Role == "down" || len(m.CutFrom) > 0) {
 				out = append(out, link{m: m})
 			}
 		}
@@ -99,6 +99,10 @@ func linkLine(f view.Frame, l *link, width int) widget.Line {
 		if fault, ok := m.Worst(); ok {
 			word = since(f, fault.At)
 		}
+	case storeTrouble(f, m) != "":
+		sign, style = grid.Failing, theme.Failing
+	case m.Member.Learns():
+		sign, style, word = grid.Starting, theme.Waiting, f.Words.Say("map.learner-short")
 	case m.Muted():
 		sign, style, word = grid.Starting, theme.Waiting, f.Words.Say("map.muted-short")
 	case m.Member.Role == "candidate":

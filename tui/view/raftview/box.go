@@ -61,12 +61,12 @@ func (p *figure) drawBox(m *member, c grid.Canvas) {
 	p.drawMarks(m, cells, in.Sub(layout.Rect{X: 1 + label, Y: row, W: room, H: min(1, max(ih-row, 0))}))
 	row++
 	if ih >= 5 {
-		put(p.say("raft.disk"), p.disk(m))
+		put(p.say("raft.disk"), p.disk(m, room))
 		put(p.say("raft.net"), p.net(m))
 		return
 	}
 	if ih >= 4 {
-		put(p.say("raft.disk"), p.disk(m))
+		put(p.say("raft.disk"), p.disk(m, room))
 	}
 	if wire := p.net(m); len(wire) > 0 { // on the frame
 		if n := wire.Width() + 2; n < w-6 {
@@ -126,8 +126,11 @@ func (p *figure) timer(m *member, room int) widget.Line {
 	if m.stands() {
 		span = t.Election
 	}
-	if !m.runs {
+	if !m.runs || m.Out {
 		return widget.Line{widget.S(p.say("raft.timer-down"), theme.Dim)}
+	}
+	if m.Learns() {
+		return widget.Line{widget.S(p.say("raft.timer-learner"), theme.Dim)}
 	}
 	if span <= 0 {
 		return widget.Line{widget.S(p.say("raft.timer-unknown"), theme.Dim)}
@@ -139,8 +142,14 @@ func (p *figure) timer(m *member, room int) widget.Line {
 		if grid.Width(text) > room {
 			text = p.say("raft.timer-leads-short", "every", short(span/10))
 		}
-		if len(p.all) == 1 {
+		if p.voters == 1 {
 			text = p.say("raft.timer-alone")
+		}
+		if m.claims && t.Lease > 0 {
+			if gone, known := p.unheard(m); known {
+				left := max(t.Lease-gone, 0)
+				return widget.Line{widget.S(widget.Bar(int64(left), int64(t.Lease), barCells)+" ", theme.Unknown), widget.S(p.say("raft.timer-steps-down", "left", runs(left), "gone", runs(gone)), theme.Text)}
+			}
 		}
 		return widget.Line{widget.S(text, theme.Dim)}
 	case m.muted:
@@ -189,8 +198,8 @@ func (p *figure) countdown(gone, timeout time.Duration, room int, words countdow
 	return widget.Line{bar, widget.S(text, theme.Text)}
 }
 
-// disk says what a member would come back with.
-func (p *figure) disk(m *member) widget.Line {
+// disk says what a member would come back with, what is wrong with its disk, and how full its database is.
+func (p *figure) disk(m *member, room int) widget.Line {
 	text := p.say("raft.disk-ok", "last", m.LastIndex)
 	switch {
 	case m.LastIndex == 0:
@@ -201,11 +210,13 @@ func (p *figure) disk(m *member) widget.Line {
 	if m.Snapshot > 0 {
 		text += p.say("raft.disk-snapshot", "index", m.Snapshot)
 	}
-	line := widget.Line{widget.S(text, theme.Dim)}
+	line := append(p.diskSpans(m), widget.S(text, theme.Dim))
+	line = append(line, p.databaseSpans(m, room)...)
+	line = append(line, p.trapSpans(m)...)
 	if m.Cut.Seq != 0 && p.f.Now.Sub(m.Cut.At) < time.Minute {
 		line = append(line, widget.S("   "+p.say("raft.disk-cut", "range", indexes(m.Cut.From, m.Cut.To), "since", p.f.Now.Sub(m.Cut.At)), theme.Waiting))
 	}
-	if p.leader != nil && m.runs && !m.leads && p.leader.LastIndex > m.LastIndex+lagging {
+	if p.leader != nil && m.runs && !m.leads && !m.Learns() && p.leader.LastIndex > m.LastIndex+lagging {
 		line = append(line, widget.S("   "+p.say("raft.disk-behind", "n", int(p.leader.LastIndex-m.LastIndex)), theme.Waiting))
 	}
 	return line
@@ -216,7 +227,7 @@ const lagging = 5
 
 // net is what travels to and from a member now, the newest last.
 func (p *figure) net(m *member) widget.Line {
-	var line widget.Line
+	line := p.installSpans(m)
 	list := p.flying(m.Name)
 	if len(list) > 4 {
 		list = list[len(list)-4:]

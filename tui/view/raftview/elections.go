@@ -62,7 +62,7 @@ func (p *figure) votes(e world.Election) string {
 	if e.Votes == 0 {
 		return ""
 	}
-	return p.say("raft.election-votes", "votes", e.Votes, "members", len(p.all))
+	return p.say("raft.election-votes", "votes", e.Votes, "members", p.votersOf(e))
 }
 
 // wallGap is how long there was no leader, by the wall.

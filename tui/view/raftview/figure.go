@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
@@ -20,10 +21,13 @@ type figure struct {
 	f     view.Frame
 	v     View
 	clock clock
-	// all members in order, and those shown (Trouble folds the others).
-	all, shown []*member
-	leader     *world.Member
-	sent       []message
+	// all members of the group in order, those that are none (any more), and those shown: Trouble folds members that are well, and who is no member is shown only for a
+	// while after it was removed, or selected.
+	all, out, shown []*member
+	// voters: how many of all have a vote.
+	voters int
+	leader *world.Member
+	sent   []message
 }
 
 // member with what the world around it says.
@@ -40,15 +44,14 @@ func (v View) figure(f view.Frame) *figure {
 	p := &figure{f: f, v: v, clock: clockOf(f)}
 	p.leader, _ = f.World.Leader()
 	for i := range f.Scene.Masters {
-		info := &f.Scene.Masters[i]
-		if info.Member == nil {
-			continue
-		}
-		seen := *info.Member
-		m := &member{Member: &seen, info: info, runs: f.World.MemberUp(info.Member), leads: info.Leads, muted: info.Muted()}
-		m.claims = m.runs && m.Role == "leader" && !m.leads
-		p.all = append(p.all, m)
+		p.join(&f.Scene.Masters[i])
 	}
+	f.World.Members.Scan(func(name string, m *world.Member) bool {
+		if p.member(name) == nil && !m.Out { // on no machine of ours
+			p.join(&scene.MasterInfo{Machine: scene.Machine{Name: name, Up: true}, Member: m})
+		}
+		return true
+	})
 	for _, m := range p.all {
 		p.complete(m)
 	}
@@ -58,16 +61,44 @@ func (v View) figure(f view.Frame) *figure {
 			p.shown = append(p.shown, m)
 		}
 	}
+	for _, m := range p.out {
+		if m.Name == v.member || m.JoinedSeq != 0 && f.Now.Sub(m.Joined) < news {
+			p.shown = append(p.shown, m)
+		}
+	}
 	p.sent = p.messages()
 	return p
 }
 
+// join takes in the member on a master.
+func (p *figure) join(info *scene.MasterInfo) {
+	if info.Member == nil {
+		return
+	}
+	seen := *info.Member
+	m := &member{Member: &seen, info: info, runs: p.f.World.MemberUp(info.Member), leads: info.Leads, muted: info.Muted()}
+	m.claims = m.runs && m.Role == "leader" && !m.leads
+	if m.Out {
+		p.out = append(p.out, m)
+		return
+	}
+	p.all = append(p.all, m)
+	if m.Votes() {
+		p.voters++
+	}
+}
+
+// news is for how long, simulated, a change of members is told of as what has just been.
+const news = time.Minute
+
 func (p *figure) say(key string, args ...any) string { return p.f.Words.Say(key, args...) }
 
 func (p *figure) member(name string) *member {
-	for _, m := range p.all {
-		if m.Name == name {
-			return m
+	for _, list := range [2][]*member{p.all, p.out} {
+		for _, m := range list {
+			if m.Name == name {
+				return m
+			}
 		}
 	}
 	return nil
@@ -101,11 +132,11 @@ func (p *figure) complete(m *member) {
 	}
 }
 
-// holders counts the members whose log has the entry of that index and term.
+// holders counts the members with a vote whose log has the entry of that index and term.
 func (p *figure) holders(index, term uint64) int {
 	n := 0
 	for _, m := range p.all {
-		if term != 0 && m.TermAt(index) == term {
+		if term != 0 && m.TermAt(index) == term && m.Votes() {
 			n++
 		}
 	}
@@ -146,14 +177,27 @@ func (p *figure) beyond(m *member) uint64 {
 }
 
 func (p *figure) well(m *member) bool {
-	return m.runs && !m.muted && !m.claims && m.Role != "candidate" && !m.Silent && m.Leader != "" && m.differs == 0 && len(m.info.CutFrom) == 0
+	if m.Out {
+		return true
+	}
+	return m.runs && m.Disk.Sound() && m.Diverged.Seq == 0 && !p.refuses(m) && !m.muted && !m.claims && m.Role != "candidate" && !m.Silent && m.Leader != "" && m.differs == 0 && len(m.info.CutFrom) == 0
 }
 
 // state is a member's sign, what it is, and how that is drawn.
 func (p *figure) state(m *member) (sign rune, word string, style grid.Style) {
 	switch {
+	case m.Out:
+		return grid.Waiting, p.say("raft.outside"), theme.Dim
+	case m.Diverged.Seq != 0:
+		return grid.Failing, p.say("raft.diverged"), theme.Failing
+	case !m.runs && m.Disk.Damaged():
+		return grid.Failing, p.say("raft.down-damaged"), theme.Failing
 	case !m.runs:
 		return grid.Failing, p.say("raft.down"), theme.Failing
+	case m.Learns() && p.f.World.Promotable(m.Member):
+		return grid.Standby, p.say("raft.learner"), theme.OK
+	case m.Learns():
+		return grid.Starting, p.say("raft.learner"), theme.Waiting
 	case m.leads:
 		return grid.Leader, p.say("raft.leader"), theme.Leader
 	case m.muted:
@@ -196,8 +240,13 @@ func (p *figure) role(m *member) string {
 	if v := p.vote(m); v != "" {
 		parts = append(parts, v)
 	}
+	parts = append(parts, p.learning(m)...)
+	parts = append(parts, p.badges(m)...)
 	if m.runs && !m.leads && m.Leader != "" && m.Role == "follower" && !m.Silent {
 		parts = append(parts, p.say("raft.follows", "leader", m.Leader))
+	}
+	if m.Out {
+		return strings.Join(append(parts[:1], p.removed(m)...), "   ")
 	}
 	if !m.runs {
 		parts = append(parts, p.fallen(m))

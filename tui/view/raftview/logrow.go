@@ -2,16 +2,44 @@ package raftview
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/theme"
 )
 
-// cell is an entry in a row of the log.
+// cell is an entry in a row of the log. lost: the member has given it up.
 type cell struct {
 	index, term uint64
 	text        string
 	x           int
+	lost        bool
+}
+
+// overwritten is for how long, by the wall, what a member gave up is still seen in its place.
+const overwritten = 8 * time.Second
+
+// lately: what the member gave up is still to be seen.
+func (p *figure) lately(m *member) bool {
+	seen := overwritten
+	if p.f.Slow > 1 {
+		seen = time.Duration(float64(seen) / p.f.Slow)
+	}
+	return m.Cut.Seq != 0 && p.clock.since(m.Cut.Wall, m.Cut.At) < seen
+}
+
+// lostText is an entry that a member gave up: ×13·t2 pod/lost.
+func (p *figure) lostText(m *member, index uint64, width int) string {
+	text := fmt.Sprintf("%c%d%ct%d", grid.Times, index, grid.Dot, m.Cut.TermAt(index))
+	for _, e := range m.Cut.Entries {
+		if e.Index == index {
+			if what := p.holds(e); what != "" {
+				text += " " + grid.CutMiddle(what, max(width-grid.Width(text)-1, 8))
+			}
+		}
+	}
+	return text
 }
 
 // textMax bounds what one entry says in a row.
@@ -44,6 +72,9 @@ func (p *figure) end() uint64 {
 		if !m.runs && (last == 0 || m.LastIndex > last) { // what it holds alone
 			last = max(last, m.LastIndex)
 		}
+		if p.lately(m) { // what it held alone
+			last = max(last, m.Cut.To)
+		}
 	}
 	if p.v.entry != 0 && p.v.entry+2 < last {
 		last = p.v.entry + 2
@@ -66,6 +97,8 @@ func (p *figure) logCells(m *member, width int) (cells []cell, more bool) {
 		n := widths[i-first]
 		if i <= m.LastIndex && (len(m.Runs) == 0 || i >= m.Runs[0].From) {
 			cells = append(cells, cell{index: i, term: m.TermAt(i), text: p.entryText(m, i, each), x: x})
+		} else if i > m.LastIndex && p.lately(m) && m.Cut.TermAt(i) != 0 {
+			cells = append(cells, cell{index: i, term: m.Cut.TermAt(i), text: p.lostText(m, i, each), x: x, lost: true})
 		}
 		x += n + 2
 	}
@@ -75,7 +108,7 @@ func (p *figure) logCells(m *member, width int) (cells []cell, more bool) {
 // margin keeps room to the right of the newest entries for a mark that says why they may not stay.
 func (p *figure) margin(width int) int {
 	for _, m := range p.all {
-		if m.differs != 0 || m.leads && m.CommitIndex > 0 && m.LastIndex > m.CommitIndex {
+		if m.differs != 0 || p.lately(m) || m.leads && m.CommitIndex > 0 && m.LastIndex > m.CommitIndex {
 			return min(width/3, 32)
 		}
 	}
@@ -91,6 +124,8 @@ func (p *figure) columns(of []*member, end uint64, width, each int) (first uint6
 		for _, m := range of {
 			if i <= m.LastIndex {
 				n = max(n, grid.Width(p.entryText(m, i, each)))
+			} else if p.lately(m) && m.Cut.TermAt(i) != 0 {
+				n = max(n, grid.Width(p.lostText(m, i, each)))
 			}
 		}
 		if n == 0 {
@@ -115,6 +150,10 @@ func (p *figure) drawCells(m *member, cells []cell, more bool, c grid.Canvas) {
 		c.Put(0, 0, string(grid.Ellipsis), theme.Dim)
 	}
 	for _, e := range cells {
+		if e.lost {
+			c.Put(e.x, 0, e.text, theme.Failing)
+			continue
+		}
 		c.Put(e.x, 0, e.text, p.entryStyle(m, e.index))
 	}
 }
@@ -164,13 +203,30 @@ func (p *figure) drawMarks(m *member, cells []cell, c grid.Canvas) {
 	}
 	switch {
 	case m.differs != 0 && p.leader == nil && m.runs && len(m.info.CutFrom) == 0:
-		put(m.differs, p.say("raft.mark-open", "holders", p.holders(m.differs, m.TermAt(m.differs)), "members", len(p.all)), theme.Waiting)
+		put(m.differs, p.say("raft.mark-open", "holders", p.holders(m.differs, m.TermAt(m.differs)), "members", p.voters), theme.Waiting)
 	case m.differs != 0 && p.leader == nil:
 		put(m.differs, p.say("raft.mark-alone"), theme.Failing)
 	case m.differs != 0:
 		put(m.differs, p.say("raft.mark-doomed"), theme.Failing)
 	case m.leads && m.LastIndex > commit:
-		put(commit+1, p.say("raft.mark-waits", "holders", p.holders(m.LastIndex, m.LastTerm()), "members", len(p.all)), theme.Busy)
+		put(commit+1, p.say("raft.mark-waits", "holders", p.holders(m.LastIndex, m.LastTerm()), "members", p.voters), theme.Busy)
+	}
+	if p.lately(m) && m.differs == 0 {
+		text := p.say("raft.mark-given-up", "range", indexes(m.Cut.From, m.Cut.To))
+		if m.Cut.By != 0 {
+			what := ""
+			if len(m.Cut.Entries) > 0 {
+				what = p.lostText(m, m.Cut.Entries[0].Index, textMax)
+			} else {
+				what = fmt.Sprintf("%c%s", grid.Times, indexes(m.Cut.From, m.Cut.To))
+			}
+			if n := m.Cut.To - m.Cut.From; n > 0 {
+				what += fmt.Sprintf(" +%d", n)
+			}
+			text = p.say("raft.mark-overwritten", "what", what, "term", m.Cut.By)
+		}
+		marks = slices.DeleteFunc(marks, func(k mark) bool { return k.index >= m.Cut.From }) // how far it is committed is said of the others, too
+		put(m.Cut.From, text, theme.Failing)
 	}
 	placeMarks(marks, cells, c)
 }

@@ -21,6 +21,7 @@ const (
 	stripMin    = 7   // rows of what lies below the members
 	tableFrom   = 100 // columns from which the log lies beside the messages
 	electionMin = 4
+	factsFrom   = 28 // rows from which what concerns all members has a row of its own
 )
 
 // heights of a member's box, the best first: with a frame, and how many rows should be left for other things.
@@ -45,7 +46,11 @@ func (p *figure) plan() plan {
 	case h < 14:
 		foot = 2
 	}
-	parts := all.Rows(layout.Fixed(1), layout.Fill(1), layout.Fixed(min(foot, max(h-1, 0))))
+	head := 1
+	if h >= factsFrom && len(p.storeFacts()) > 0 {
+		head = 2
+	}
+	parts := all.Rows(layout.Fixed(head), layout.Fill(1), layout.Fixed(min(foot, max(h-1, 0))))
 	l.head, l.foot = parts[0], parts[2]
 	body := parts[1]
 	if w >= sideFrom && body.H >= 16 {

@@ -2,6 +2,7 @@ package raftview
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/kubeviz/engine/world"
@@ -14,8 +15,9 @@ import (
 // row of the table of the log: an entry, by index and term, and which members hold it.
 type row struct {
 	index, term uint64
-	// of is a member that holds it.
-	of *member
+	// of is a member that holds it, or has given it up (lost).
+	of   *member
+	lost bool
 }
 
 // rows are the newest entries of all logs, the newest first. Where logs part, an index has a row for each term.
@@ -37,7 +39,12 @@ func (p *figure) rows(n int) []row {
 				known = known || r.term == t
 			}
 			if !known {
-				out = append(out, row{i, t, m})
+				out = append(out, row{i, t, m, false})
+			}
+		}
+		for _, m := range p.all { // what was overwritten there, for a moment
+			if t := m.Cut.TermAt(i); t != 0 && p.lately(m) && !slices.ContainsFunc(out[seen:], func(r row) bool { return r.term == t }) {
+				out = append(out, row{i, t, m, true})
 			}
 		}
 	}
@@ -81,7 +88,39 @@ func (p *figure) drawTable(c grid.Canvas) {
 	}
 }
 
+// drawLostRow draws an entry that was given up: struck, with the term that took its place.
+func (p *figure) drawLostRow(r row, c grid.Canvas, left, col int) {
+	x := c.Put(1, 0, fmt.Sprintf("%6d  t%-3d %c ", r.index, r.term, grid.Times), theme.Failing)
+	what := ""
+	for _, e := range r.of.Cut.Entries {
+		if e.Index == r.index {
+			what = p.holdsFull(e)
+		}
+	}
+	why := p.say("raft.given-up")
+	if by := r.of.Cut.By; by != 0 {
+		why = p.say("raft.overwritten", "term", by)
+	}
+	room := max(left-x-1, 0)
+	if n := grid.Width(why) + 2; what != "" && grid.Width(what)+n > room {
+		what = grid.CutMiddle(what, max(room-n, 0))
+	}
+	if what != "" {
+		x = c.PutMax(x, 0, room, what+"  ", theme.Failing)
+	}
+	c.PutMax(x, 0, max(left-x, 0), why, theme.Failing|grid.Bold)
+	for i, m := range p.all {
+		if m.Cut.TermAt(r.index) == r.term && p.lately(m) {
+			c.Put(left+col*(i+1)-1, 0, string(grid.Times), theme.Failing)
+		}
+	}
+}
+
 func (p *figure) drawTableRow(r row, c grid.Canvas, left, col int) {
+	if r.lost {
+		p.drawLostRow(r, c, left, col)
+		return
+	}
 	style := theme.Text
 	picked := p.v.entry == r.index && p.member(p.v.member) != nil && p.member(p.v.member).TermAt(r.index) == r.term
 	need := p.f.Scene.Quorum.Need

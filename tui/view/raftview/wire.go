@@ -89,6 +89,16 @@ func (p *figure) message(r event.Record) (message, bool) {
 		}
 		m.vote = true
 		return m, p.member(e.Member) != nil && m.text != ""
+	case event.MembersChanged:
+		if len(e.Members) == 0 {
+			return m, false
+		}
+		who := e.Members[len(e.Members)-1].Name // who joined last, or the leader where that one is not seen
+		if at := event.Actor(r.Actor).Host(); p.member(at) != nil {
+			who = at
+		}
+		m.from, m.to, m.text, m.style = who, who, p.say("raft.wire-members", "n", len(e.Members)), theme.Text
+		return m, p.member(who) != nil
 	case event.RaftTruncated:
 		m.from, m.to, m.style = e.Member, e.Member, theme.Failing
 		m.text = p.say("raft.wire-cut", "range", indexes(e.From, e.To))
@@ -165,6 +175,8 @@ func (p *figure) messageText(e event.RaftMessage) (string, grid.Style) {
 			return p.say("raft.wire-ok-to", "index", e.LastIndex), theme.Dim
 		}
 		return p.say("raft.wire-ok"), theme.Dim
+	case e.Kind == "snapshot" && e.Pieces > 1:
+		return p.say("raft.wire-sends-piece", "index", e.LastIndex, "n", e.Piece, "of", e.Pieces), theme.Busy
 	case e.Kind == "snapshot":
 		return p.say("raft.wire-sends-snapshot", "index", e.LastIndex), theme.Busy
 	case e.Kind == "append" && e.Reply:

@@ -1,0 +1,103 @@
+package scene
+
+import (
+	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/words"
+)
+
+// Remedy is the next thing to do about a store that refuses writes for want of space.
+type Remedy int
+
+// The remedies, in the order in which they are taken.
+const (
+	Compact Remedy = iota // history takes the space: give it up
+	Defrag                // space is free inside the file: give it back
+	Disarm                // there is room: lift the alarm
+	Raise                 // what is in use alone is too much: delete, or raise the quota
+)
+
+// RemedyOf a store whose members say NOSPACE. Space that is free inside a database is no help before it is given back, and the alarm stays until it is lifted.
+func RemedyOf(w *world.World) Remedy {
+	m, quota, ok := w.Fullest()
+	alarm, _ := w.Store.Alarm(world.NoSpace)
+	switch {
+	case !ok || quota == 0:
+		return Compact
+	case m.DBSize <= quota:
+		return Disarm
+	case m.DBInUse < quota*9/10:
+		return Defrag
+	case w.Store.Compacted.Seq < alarm.Seq:
+		return Compact
+	}
+	return Raise
+}
+
+// Command does it, as the console takes it. A raised quota is the next power of two.
+func (r Remedy) Command(w *world.World) string {
+	switch r {
+	case Compact:
+		return "compact"
+	case Defrag:
+		return "defrag all"
+	case Disarm:
+		return "disarm"
+	}
+	m, quota, ok := w.Fullest()
+	if !ok {
+		return ""
+	}
+	mib := max(m.DBSize, quota) >> 20
+	n := int64(1)
+	for n <= mib {
+		n *= 2
+	}
+	return "quota " + words.Quantity(n<<20)
+}
+
+// Database is how full the fullest database is: "8.1 MiB of 8.0 MiB"; empty where sizes are not told.
+func Database(w *world.World, c *words.Catalogue) string {
+	m, _, ok := w.Fullest()
+	if !ok {
+		return ""
+	}
+	return DatabaseOf(w, m, c)
+}
+
+// DatabaseOf a member.
+func DatabaseOf(w *world.World, m *world.Member, c *words.Catalogue) string {
+	if quota := w.QuotaOf(m); quota > 0 {
+		return c.Say("store.db-of", "size", words.Size(m.DBSize), "quota", words.Size(quota))
+	}
+	return c.Say("store.db", "size", words.Size(m.DBSize))
+}
+
+// DiskWord is the state of a disk in a word or two.
+func DiskWord(c *words.Catalogue, d world.Disk) string {
+	switch d.State {
+	case "":
+		return c.Say("store.disk-ok")
+	case "slow":
+		if d.Delay > 0 {
+			return c.Say("store.disk-slow-by", "delay", words.Short(d.Delay))
+		}
+	}
+	if key := "store.disk-" + d.State; c.Has(key) {
+		return c.Say(key)
+	}
+	return c.Say("store.disk-other", "state", d.State)
+}
+
+// Arithmetic says what a number of voters comes to.
+func Arithmetic(c *words.Catalogue, a world.Arithmetic) string {
+	return c.Say("store.arith", "n", a.Voters, "quorum", a.Quorum, "lose", a.MayLose)
+}
+
+// Step says what a change of voters does to the quorum: before, an arrow, after.
+func Step(c *words.Catalogue, s world.Step) string {
+	key := "store.arith"
+	if s.After.Voters > s.Before.Voters && s.After.MayLose == s.Before.MayLose {
+		key = "store.arith-still"
+	}
+	return c.Say("store.step", "before", Arithmetic(c, s.Before), "after", c.Say(key, "n", s.After.Voters, "quorum", s.After.Quorum, "lose", s.After.MayLose))
+}

@@ -1,0 +1,188 @@
+package why
+
+import (
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/scene"
+	"example.com/kubeviz/tui/words"
+)
+
+// space answers why the store refuses writes, with the next step that mends it; false: it does not refuse them.
+func (q *inquiry) space() bool {
+	alarm, on := q.World.Store.Alarm(world.NoSpace)
+	if !on {
+		return false
+	}
+	d := q.ask("no-space", "why.q-no-space", Broken)
+	d.on(alarm.Seq)
+	d.line("why.space-alarm", "member", alarm.Member, "since", q.since(alarm.At))
+	if m, quota, ok := q.World.Fullest(); ok && quota > 0 {
+		d.line("why.space-sizes", "member", m.Name, "db", scene.DatabaseOf(q.World, m, q.Words), "use", words.Size(m.DBInUse))
+	}
+	d.line("why.space-effect")
+	first := scene.RemedyOf(q.World)
+	for r := scene.Compact; r <= scene.Disarm; r++ {
+		if r >= first {
+			q.remedy(d, r)
+		}
+	}
+	if first == scene.Raise {
+		d.line("why.space-still")
+		q.remedy(d, scene.Raise)
+		q.remedy(d, scene.Disarm)
+	}
+	d.Next = q.say("why.space-next")
+	d.root(q.causes(alarm.Seq))
+	q.add(d)
+	return true
+}
+
+func (q *inquiry) remedy(d *draft, r scene.Remedy) {
+	command := r.Command(q.World)
+	switch r {
+	case scene.Compact:
+		d.change(command, "why.change-compact")
+	case scene.Defrag:
+		d.change(command, "why.change-defrag")
+	case scene.Disarm:
+		d.change(command, "why.change-disarm")
+	default:
+		d.change(command, "why.change-quota", "command", command)
+	}
+}
+
+// member answers about a member's place in the group, its state and its disk.
+func (q *inquiry) member(m *world.Member) {
+	switch {
+	case m.Out:
+		q.outside(m)
+	case m.Diverged.Seq != 0:
+		d := q.ask("diverged", "why.q-diverged", Broken, "host", m.Name)
+		d.on(m.Diverged.Seq)
+		d.line("why.diverged", "member", m.Name, "index", m.Diverged.Index)
+		d.line("why.diverged-how")
+		q.anew(d, m)
+		q.add(d)
+	case m.Learns():
+		q.learner(m)
+	case m.Muted() && q.World.MemberUp(m):
+		d := q.ask("vote", "why.q-no-vote", Waits, "host", m.Name)
+		d.on(m.Seq)
+		d.line("why.muted", "host", m.Name)
+		d.line("why.muted-why")
+		d.Next = q.say("why.muted-next")
+		q.add(d)
+	}
+	q.diskOf(m)
+}
+
+// outside answers about a master that is no member of the store.
+func (q *inquiry) outside(m *world.Member) {
+	d := q.ask("vote", "why.q-no-vote", Plain, "host", m.Name)
+	if m.JoinedSeq != 0 {
+		d.on(m.JoinedSeq)
+		d.line("why.member-removed", "member", m.Name, "since", q.since(m.Joined))
+		d.root(q.causes(m.JoinedSeq))
+	} else {
+		d.line("why.member-never", "member", m.Name)
+	}
+	d.line("why.member-out")
+	d.change("member add "+m.Name, "why.change-add", "member", m.Name)
+	q.add(d)
+}
+
+// learner answers why a member has no vote yet.
+func (q *inquiry) learner(m *world.Member) {
+	d := q.ask("vote", "why.q-no-vote", Waits, "host", m.Name)
+	d.on(m.JoinedSeq)
+	d.line("why.learner", "member", m.Name, "since", q.since(m.Joined))
+	percent, behind, known := q.World.CaughtUp(m)
+	leader, led := q.World.Leader()
+	switch {
+	case !q.World.MemberUp(m):
+		d.line("why.learner-is-down")
+		d.change("start "+m.Name, "why.change-start", "what", m.Name)
+	case led && !q.World.Reaches(leader.Name, m.Name):
+		d.line("why.learner-is-cut", "leader", leader.Name)
+		d.change("heal "+m.Name, "why.change-heal", "node", m.Name)
+	case known:
+		d.line("why.learner-has", "percent", percent, "n", int(behind), "least", world.PromotableAt)
+	}
+	step := world.Step{Before: q.World.Arithmetic(), After: world.ArithmeticOf(q.World.Arithmetic().Voters + 1)}
+	d.line("why.learner-step", "step", scene.Step(q.Words, step))
+	if q.World.Promotable(m) {
+		d.change("member promote "+m.Name, "why.change-promote", "member", m.Name)
+	}
+	q.add(d)
+}
+
+// anew adds how a member is replaced by one that begins with nothing.
+func (q *inquiry) anew(d *draft, m *world.Member) {
+	qu := q.Scene.Quorum
+	if qu.Raft && qu.Alive < qu.Need { // nobody could agree to it
+		d.line("why.anew-later")
+		return
+	}
+	d.change("member remove "+m.Name, "why.change-remove", "member", m.Name)
+	d.change("member add "+m.Name, "why.change-add-after", "member", m.Name)
+}
+
+// diskOf answers about the disk of a member that is not sound.
+func (q *inquiry) diskOf(m *world.Member) {
+	disk := m.Disk
+	if disk.Sound() {
+		return
+	}
+	d := q.ask("disk", "why.q-disk", Broken, "host", m.Name)
+	d.on(disk.Seq)
+	d.line("why.disk-is", "member", m.Name, "state", scene.DiskWord(q.Words, disk), "by", q.by(disk.By), "since", q.since(disk.At))
+	if disk.Text != "" {
+		d.line("why.disk-found", "text", disk.Text)
+	}
+	switch {
+	case disk.Damaged():
+		d.line("why.disk-no-start")
+		q.anew(d, m)
+	case disk.State == "slow":
+		d.Mood = Waits
+		d.line("why.disk-slow")
+	case disk.State == "flaky":
+		d.Mood = Waits
+		d.line("why.disk-flaky")
+	case q.World.MemberUp(m):
+		d.line("why.disk-next-write")
+	default:
+		d.line("why.disk-no-room")
+	}
+	if !disk.Damaged() {
+		d.change("disk "+m.Name+" ok", "why.change-disk", "member", m.Name)
+		if !q.World.MemberUp(m) && disk.State != "slow" {
+			d.change("start "+m.Name+"/etcd", "why.change-start", "what", m.Name+"/etcd")
+		}
+	}
+	d.root(q.causes(disk.Seq))
+	q.add(d)
+}
+
+// damagedEnd reports that a program of etcd ended because its disk is damaged or its state diverged, so that a start is no help.
+func (q *inquiry) damagedEnd(host string) (*world.Member, bool) {
+	m, ok := q.World.Members.Get(host)
+	if !ok {
+		return nil, false
+	}
+	list, _ := q.World.AnomaliesAt(q.Now, 64)
+	for _, a := range list {
+		if a.Subject == host && (a.Kind == world.DiskDamaged || a.Kind == world.StateDiverged) {
+			return m, true
+		}
+	}
+	return m, false
+}
+
+// sprung tells of a failpoint that took a program down.
+func (q *inquiry) sprung(d *draft, m *world.Member, stopped event.Seq) {
+	if s := m.Sprung; s.Seq != 0 && stopped >= s.Seq && stopped-s.Seq < 64 {
+		d.on(s.Seq)
+		d.line("why.down-trap", "point", s.Point, "action", s.Action)
+	}
+}
