@@ -31,7 +31,9 @@ func (c *RaftCluster) follower() *member {
 
 func mustPut(t testing.TB, c *RaftCluster, key string) {
 	t.Helper()
-	if r := put(c.Store(c.leaderLife().m.name), key, []byte("v")); r.Outcome != Done {
+	var lead *life
+	awaitWall(t, "a leader", func() bool { lead = c.leaderLife(); return lead != nil })
+	if r := put(lead.m, key, []byte("v")); r.Outcome != Done {
 		t.Fatalf("put %s: %v %v", key, r.Outcome, r.Err)
 	}
 }

@@ -199,7 +199,10 @@ func (l *life) expireLeases() {
 
 // GrantLease makes a lease; see Store.
 func (m *member) GrantLease(ctx context.Context, ttl time.Duration, done func(Lease)) {
-	seconds := max(1, int64((ttl+time.Second-1)/time.Second))
+	seconds := max(1, int64(ttl/time.Second))
+	if ttl > time.Second && ttl%time.Second > 0 {
+		seconds++
+	}
 	l := m.current()
 	switch {
 	case l == nil:

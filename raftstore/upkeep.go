@@ -18,6 +18,7 @@ type upkeep struct {
 	// told is the newest entry whose changes, other than revisions, were told to the observer; guarded by announcing.
 	told  uint64
 	agree agreement
+	traps failure.Traps
 }
 
 // forget is for a cluster that begins anew: its log starts at the beginning.
