@@ -273,6 +273,9 @@ func (l *life) restored(index, term uint64, kv *mvcc.Store) {
 
 func (l *life) note(kv *mvcc.Store) {
 	l.revision.Store(kv.Revision())
+	for had := l.m.c.highest.Load(); kv.Revision() > had && !l.m.c.highest.CompareAndSwap(had, kv.Revision()); {
+		had = l.m.c.highest.Load()
+	}
 	l.compacted.Store(kv.CompactedRevision())
 	l.size.Store(kv.Size())
 }

@@ -44,6 +44,9 @@ var errRunning = errors.New("it is running")
 func (m *member) start(dropLog bool) (*life, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if left := m.c.halfRestored.Load(); left != nil {
+		return nil, *left
+	}
 	if m.life != nil {
 		return nil, fmt.Errorf("start member %s: %w", m.name, errRunning)
 	}

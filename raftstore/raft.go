@@ -104,6 +104,9 @@ type RaftCluster struct {
 	placing   sync.Mutex
 	roster    atomic.Pointer[roster]
 	rostering sync.Mutex
+	// highest is the newest revision that any member has had in this run; halfRestored is why no member may start.
+	highest      atomic.Int64
+	halfRestored atomic.Pointer[error]
 	// over is closed by Close.
 	over     chan struct{}
 	overOnce sync.Once
@@ -188,10 +191,15 @@ func Open(o Options) (*RaftCluster, error) {
 			return nil, errors.Join(fmt.Errorf("open store: %w", err), release())
 		}
 	}
-	kept := c.roster.Load()
-	for _, name := range kept.Places {
+	for _, name := range c.roster.Load().Places {
 		c.place(name)
 	}
+	if !o.InMemory {
+		if err := c.goOnRestoring(); err != nil {
+			return nil, errors.Join(fmt.Errorf("open store: %w", err), c.release())
+		}
+	}
+	kept := c.roster.Load()
 	c.insider.start()
 	o.Observer.Changed(Change{Kind: MembersChanged, Membership: kept.Membership})
 	var lives []*life

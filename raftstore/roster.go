@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,20 +147,21 @@ func (r *roster) saw(name, id string) {
 	r.Incarnations[name] = max(r.Incarnations[name], n)
 }
 
+// clone copies what is changed in place.
+func (r *roster) clone() *roster {
+	cp := *r
+	cp.Places, cp.Incarnations = slices.Clone(r.Places), maps.Clone(r.Incarnations)
+	return &cp
+}
+
 // editRoster changes the roster and, where there is a folder, writes it down before anybody acts on it.
 func (c *RaftCluster) editRoster(change func(*roster)) error {
 	c.rostering.Lock()
 	defer c.rostering.Unlock()
-	r := *c.roster.Load()
-	r.Places, r.Founders = slices.Clone(r.Places), slices.Clone(r.Founders)
-	incarnations := make(map[string]int, len(r.Incarnations))
-	for k, v := range r.Incarnations {
-		incarnations[k] = v
-	}
-	r.Incarnations = incarnations
-	change(&r)
+	r := c.roster.Load().clone()
+	change(r)
 	if !c.opt.InMemory {
-		text, err := json.MarshalIndent(&r, "", "  ")
+		text, err := json.MarshalIndent(r, "", "  ")
 		if err != nil {
 			return err
 		}
@@ -167,7 +169,7 @@ func (c *RaftCluster) editRoster(change func(*roster)) error {
 			return fmt.Errorf("note the members of the store: %w", err)
 		}
 	}
-	c.roster.Store(&r)
+	c.roster.Store(r)
 	return nil
 }
 

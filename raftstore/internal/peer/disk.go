@@ -43,9 +43,10 @@ type Disk struct {
 	// unsaved is what a member on a folder that is not synced acknowledged and its file does not hold yet.
 	unsaved unsaved
 
-	mu     sync.Mutex // guards memory and what it points to, but not the stores in it, which guard themselves
-	memory *memoryDisk
-	aside  []*memoryDisk // what was set aside; see SetAside
+	mu       sync.Mutex // guards memory and what it points to, but not the stores in it, which guard themselves
+	memory   *memoryDisk
+	aside    []*memoryDisk // what was set aside; see SetAside
+	prepared *memoryDisk   // see Prepare
 }
 
 // memoryDisk is a disk for tests and for clusters that need not outlive the program.
