@@ -223,8 +223,10 @@ func (w *World) Learners() []*Member {
 	return out
 }
 
-// Learns reports that it gets data and has no vote.
-func (m *Member) Learns() bool { return !m.Out && (m.Learner || m.Role == roleLearner) }
+// Learns reports that it gets data and has no vote. What the configuration says counts; only where none was told, what the member says of itself.
+func (m *Member) Learns() bool {
+	return !m.Out && (m.Learner || m.Joined.IsZero() && m.Role == roleLearner)
+}
 
 // Votes reports that it belongs to the group with a vote. Whether it can give it is another matter, see Muted.
 func (m *Member) Votes() bool { return !m.Out && !m.Learns() }

@@ -91,7 +91,7 @@ func (p *figure) drawRows(m *member, c grid.Canvas) {
 	}
 	title := p.titleSpans(m)
 	if m.runs && !p.well(m) && h > 1 { // the timer matters more than the vote
-		title[len(title)-1] = widget.S(fmt.Sprintf("  t%d", m.term()), theme.Text)
+		title[len(title)-1] = widget.S("  "+strings.Join(append(append([]string{fmt.Sprintf("t%d", m.term())}, p.learning(m)...), p.badges(m)...), "   "), theme.Text)
 	}
 	if h == 1 {
 		title = append(title, widget.S(fmt.Sprintf("   i%d c%d", m.LastIndex, m.CommitIndex), theme.Dim))

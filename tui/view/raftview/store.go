@@ -364,7 +364,12 @@ func (p *figure) retries() []said {
 		if n == 0 {
 			continue
 		}
-		out = append(out, said{p.say("raft.now-retries", "leader", p.leader.Name, "member", m.Name, "n", n, "gone", runs(p.clock.since(last.wall, last.sim)), "lacks", int(p.leader.LastIndex-min(m.LastIndex, p.leader.LastIndex))), theme.Waiting})
+		lacks := int(p.leader.LastIndex - min(m.LastIndex, p.leader.LastIndex))
+		key := "raft.now-retries"
+		if lacks > 0 {
+			key = "raft.now-retries-lacks"
+		}
+		out = append(out, said{p.say(key, "leader", p.leader.Name, "member", m.Name, "n", n, "gone", runs(p.clock.since(last.wall, last.sim)), "lacks", lacks), theme.Waiting})
 	}
 	return out
 }
