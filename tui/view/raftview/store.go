@@ -153,8 +153,20 @@ func (p *figure) storeFacts() widget.Line {
 		}
 		add(theme.Dim, text)
 	}
-	for _, a := range s.Alarms {
-		add(theme.Failing, string(grid.Failing)+" "+p.say("raft.alarm", "kind", a.Kind, "member", a.Member))
+	for i, a := range s.Alarms { // one word for each kind, whoever raised it
+		var by []string
+		for k, b := range s.Alarms {
+			if b.Kind == a.Kind && k < i {
+				by = nil
+				break
+			}
+			if b.Kind == a.Kind {
+				by = append(by, shortName(b.Member))
+			}
+		}
+		if len(by) > 0 {
+			add(theme.Failing, string(grid.Failing)+" "+p.say("raft.alarm", "kind", a.Kind, "member", strings.Join(by, " ")))
+		}
 	}
 	if m, quota, ok := p.f.World.Fullest(); ok {
 		style := theme.Dim

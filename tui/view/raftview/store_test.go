@@ -192,6 +192,7 @@ func TestWhatIsOverwrittenIsSeenToBeForAMoment(t *testing.T) {
 
 func TestDisksSpaceAndPlacesAreSeenByWordAndSign(t *testing.T) {
 	full := full(8*mib+100<<10, 4*mib, 8*mib)
+	full.raft("master-2", event.StoreAlarm{Kind: "NOSPACE", Member: "master-2", Raised: true})
 	full.raft("master-3", event.DiskChanged{Member: "master-3", State: "slow", Delay: 200 * time.Millisecond})
 	full.raft("master-2", event.TrapSet{Member: "master-2", Point: "after-store-log", Action: "kill"})
 	full.raft("master-2", event.StoreCompacted{Revision: 1200})
@@ -206,7 +207,7 @@ func TestDisksSpaceAndPlacesAreSeenByWordAndSign(t *testing.T) {
 		w, h int
 		want []string
 	}{
-		{"a full store", full, 120, 40, []string{"✗ NOSPACE", "8.1 MiB of 8.0 MiB", "◐ disk slow, 200ms a write", "failpoint after-store-log: kill", "history from revision 1200", "3 voters: quorum 2, can lose 1", "✗ NOSPACE by master-1"}},
+		{"a full store", full, 120, 40, []string{"✗ NOSPACE", "8.1 MiB of 8.0 MiB", "◐ disk slow, 200ms a write", "failpoint after-store-log: kill", "history from revision 1200", "3 voters: quorum 2, can lose 1", "✗ NOSPACE by m1 m2"}},
 		{"a full store, small", full, 80, 20, []string{"✗ NOSPACE", "◐ disk slow", "Writes are refused"}},
 		{"a damaged disk", damaged, 120, 40, []string{"✗ master-3  down, does not start", "✗ disk damaged: its log is cut off", "page 9 of 12"}},
 		{"a learner", grown(11), 120, 40, []string{"master-4  learner   t2   1 behind, 91 %: can be promoted   id master-4#2", "no vote: it stands in no election", "3 voters: quorum 2, can lose 1, 1 learner", "3 of 3 can work together"}},
