@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"example.com/kubeviz/raftstore/internal/planted"
 )
 
 // Configuration is a committed configuration, as a member knows it.
@@ -56,6 +58,9 @@ func (p *Peer) Configure(term uint64, command raft.ConfigurationChangeCommand, i
 		return 0, false
 	}
 	var f raft.IndexFuture
+	if planted.Is(planted.LearnerVotes) && command == raft.AddNonvoter {
+		command = raft.AddVoter
+	}
 	switch command {
 	case raft.AddNonvoter:
 		f = p.raft.AddNonvoter(raft.ServerID(id), raft.ServerAddress(name), before, configureWait)

@@ -1,6 +1,8 @@
 package peer
 
 import (
+	"errors"
+
 	"github.com/hashicorp/raft"
 
 	"example.com/kubeviz/raftstore/internal/planted"
@@ -11,6 +13,7 @@ import (
 // not follow on the log, what it holds goes first: the snapshot stands for it.
 type gapless struct {
 	raft.LogStore
+	snapshots raft.SnapshotStore // nil: there are none
 	// last index stored; touched by raft's main loop only.
 	last  uint64
 	known bool
@@ -50,3 +53,19 @@ func (g *gapless) StoreLogs(logs []*raft.Log) error {
 }
 
 func (g *gapless) StoreLog(l *raft.Log) error { return g.StoreLogs([]*raft.Log{l}) }
+
+// GetLog knows one entry more than the log holds: the last that the newest snapshot stands for. A follower whose log begins right behind its snapshot could otherwise not tell a new leader,
+// whose own log ends with that very entry, that the two agree there; it would be sent the snapshot again and again, without a pause. Nobody ever asks for what is in that entry: to send
+// it a leader needs the one before.
+func (g *gapless) GetLog(index uint64, l *raft.Log) error {
+	err := g.LogStore.GetLog(index, l)
+	if !errors.Is(err, raft.ErrLogNotFound) || g.snapshots == nil || index < 2 {
+		return err
+	}
+	snaps, listErr := g.snapshots.List()
+	if listErr != nil || len(snaps) == 0 || snaps[0].Index != index {
+		return err
+	}
+	*l = raft.Log{Index: index, Term: snaps[0].Term, Type: raft.LogNoop}
+	return nil
+}

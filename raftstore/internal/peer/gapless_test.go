@@ -41,3 +41,25 @@ func TestEntriesBehindASnapshotReplaceALogThatEndsBeforeIt(t *testing.T) {
 		t.Errorf("the log begins at %d after its end was rewritten", first)
 	}
 }
+
+func TestTheLastEntryOfASnapshotIsKnownWithoutTheLog(t *testing.T) {
+	snaps := &memorySnapshots{}
+	sink, err := snaps.Create(raft.SnapshotVersionMax, 99, 7, raft.Configuration{}, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	store := &gapless{LogStore: raft.NewInmemStore(), snapshots: snaps}
+	if err := store.StoreLog(&raft.Log{Index: 100, Term: 8}); err != nil {
+		t.Fatal(err)
+	}
+	var l raft.Log
+	if err := store.GetLog(99, &l); err != nil || l.Index != 99 || l.Term != 7 {
+		t.Errorf("entry 99: %+v, %v", l, err)
+	}
+	if err := store.GetLog(98, &l); !errors.Is(err, raft.ErrLogNotFound) {
+		t.Errorf("entry 98: %v", err)
+	}
+}

@@ -21,6 +21,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"example.com/kubeviz/raftstore/failure"
+	"example.com/kubeviz/raftstore/internal/planted"
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
@@ -107,6 +108,9 @@ func Start(conf Config) (started *Peer, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if g, ok := p.disk.logs.(*gapless); ok {
+		g.snapshots = p.disk.snapshots
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("start raft: panic: %v\n%s", r, debug.Stack())
@@ -143,7 +147,7 @@ func Start(conf Config) (started *Peer, err error) {
 		}
 		p.disk.guard.appended, p.disk.guard.deleted = conf.Hooks.Appended, conf.Hooks.Deleted
 	}
-	p.trans.mute.Store(conf.Disk.rejoining())
+	p.trans.mute.Store(conf.Disk.rejoining() && !planted.Is(planted.WipedVotes))
 	p.raft, err = raft.NewRaft(rc, p.fsm, p.disk.logs, p.disk.guard, p.disk.snapshots, p.trans)
 	if err != nil {
 		return nil, err

@@ -65,7 +65,9 @@ func Check(h *history.History, opt Options) []Violation {
 	c.watches()
 	c.leases()
 	c.terms()
+	c.newcomers()
 	c.end()
+	c.restored()
 	if !opt.SkipPorcupine && len(c.found) == 0 {
 		c.porcupine()
 	}

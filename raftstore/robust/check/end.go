@@ -63,3 +63,57 @@ func (c *checker) end() {
 		}
 	}
 }
+
+// newcomers: who is added is a learner until somebody promotes it.
+func (c *checker) newcomers() {
+	learner := make(map[string]bool)
+	for _, o := range c.h.Ops {
+		switch o.Kind {
+		case history.Add:
+			learner[o.Target] = o.Done()
+		case history.Promote:
+			if learner[o.Target] && o.Err == raftstore.ErrMemberNotLearner.Error() {
+				c.fail("who joins is a learner", "%s: %s was added and never promoted, but is no learner", call(o), o.Target)
+			}
+			learner[o.Target] = learner[o.Target] && !o.Open() && !o.Done()
+		case history.Remove:
+			learner[o.Target] = false
+		}
+	}
+}
+
+// restored: what followed the backup is gone, what was in it is there, and no client sees a revision fall or misses the change.
+func (c *checker) restored() {
+	r := c.h.Restored
+	if r == nil {
+		return
+	}
+	if r.Err != "" {
+		c.fail("a backup can be restored", "%s", r.Err)
+		return
+	}
+	state := c.order.state(r.Revision)
+	if state == nil {
+		c.fail("a backup can be restored", "it says that it holds revision %d; the last anybody saw is %d", r.Revision, c.order.last())
+		return
+	}
+	var want []mvcc.KV
+	state.Scan(func(_ string, x mvcc.KV) bool {
+		want = append(want, x)
+		return true
+	})
+	for _, f := range r.Reads {
+		if f.Err != "" || !sameKVs(f.KVs, want) {
+			c.fail("a backup can be restored", "%s holds %s after it (%s), want %s", f.Member, kvs(f.KVs), f.Err, kvs(want))
+		}
+		if f.Revision <= r.Known || f.Revision < r.Claimed {
+			c.fail("revisions never go back", "%s is at revision %d after the restore, which was to begin at %d; clients had been told %d", f.Member, f.Revision, r.Claimed, r.Known)
+		}
+	}
+	if r.Wrote <= r.Known {
+		c.fail("revisions never go back", "the first write after the restore made revision %d; clients had been told %d", r.Wrote, r.Known)
+	}
+	if r.Watch != raftstore.ErrCompacted.Error() {
+		c.fail("a watch over a restore ends", "a watch from revision %d ended with %q after the restore", r.Known, r.Watch)
+	}
+}

@@ -21,6 +21,7 @@ type Line struct {
 	Role     *Role         `json:"role,omitempty"`
 	Note     *Note         `json:"note,omitempty"`
 	Final    *Final        `json:"final,omitempty"`
+	Restored *Restored     `json:"restored,omitempty"`
 	Complete bool          `json:"complete,omitempty"`
 	Took     time.Duration `json:"took,omitempty"`
 }
@@ -51,6 +52,9 @@ func (h *History) Lines(yield func(Line) error) error {
 	}
 	for i := range h.Finals {
 		lines = append(lines, Line{Final: &h.Finals[i]})
+	}
+	if h.Restored != nil {
+		lines = append(lines, Line{Restored: h.Restored})
 	}
 	lines = append(lines, Line{Took: h.Took, Complete: h.Complete})
 	for _, l := range lines {
@@ -149,6 +153,8 @@ func (g *Gather) Add(l Line) {
 		h.Notes = append(h.Notes, *l.Note)
 	case l.Final != nil:
 		h.Finals = append(h.Finals, *l.Final)
+	case l.Restored != nil:
+		h.Restored = l.Restored
 	case l.Took > 0:
 		h.Took, h.Complete = l.Took, l.Complete
 	case l.Name != "":

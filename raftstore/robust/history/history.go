@@ -160,6 +160,17 @@ type Final struct {
 	Err       string    `json:",omitempty"`
 }
 
+// Restored is what happened when, after the end of everything else, the cluster was restored from a backup taken on the way.
+type Restored struct {
+	// Revision of the backup, Claimed where the store said it begins again, Known the last revision that any client had been told.
+	Revision, Claimed, Known int64
+	// Reads of all keys through each member afterwards, and one write; Watch is how a watch from the last known revision ended.
+	Reads []Final
+	Wrote int64
+	Watch string
+	Err   string `json:",omitempty"`
+}
+
 // History is a run.
 type History struct {
 	// Name says which run: the test, the seed, what was drawn from it.
@@ -170,6 +181,8 @@ type History struct {
 	Roles   []Role
 	Notes   []Note
 	Finals  []Final
+	// Restored is nil where no backup was restored.
+	Restored *Restored
 	// Took is how long it took by the clock.
 	Took time.Duration
 	// Complete: the run ended as it should, with every member equal; so what is in no Applied never happened.

@@ -21,6 +21,7 @@ type Recorder struct {
 	seq     int64
 	ids     int64
 	live    map[*Watch]func() // watches that go on, with what cancels them
+	over    bool              // what happens now is no part of it any more
 	forgot  map[string]bool   // members whose disk was emptied since they were last heard of
 }
 
@@ -86,6 +87,9 @@ func (r *Recorder) Note(kind, member, format string, args ...any) {
 func (r *Recorder) note(n Note) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.over {
+		return
+	}
 	n.Seq, n.At = r.now()
 	if n.Kind == NoteWiped {
 		r.forgot[n.Member] = true
@@ -99,6 +103,9 @@ func (r *Recorder) RoleChanged(s raftstore.MemberStatus) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x := Role{Member: s.Name, ID: s.ID, Role: s.Role, Term: s.Term, Err: s.Err, Up: s.Up, Leader: s.Leader, Applied: s.Applied, Revision: s.Revision}
+	if r.over {
+		return
+	}
 	x.Seq, x.At = r.now()
 	if s.Up && r.forgot[s.Name] {
 		x.Forgot = true
@@ -114,6 +121,9 @@ func (r *Recorder) Applied(a raftstore.Applied) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x := Applied{Revision: a.Revision, Index: a.Index, Term: a.Term, Tag: a.Tag, Events: a.Events}
+	if r.over {
+		return
+	}
 	x.Seq, x.At = r.now()
 	r.h.Applied = append(r.h.Applied, x)
 	r.tell(Line{Applied: &x})
@@ -190,7 +200,7 @@ func (r *Recorder) Finish(settled bool) *History {
 	for i := range finals {
 		r.tell(Line{Final: &finals[i]})
 	}
-	r.h.Finals = finals
+	r.h.Finals, r.over = finals, true
 	r.h.Complete, r.h.Took = settled, time.Since(r.began)
 	r.tell(Line{Took: r.h.Took, Complete: settled})
 	return &r.h

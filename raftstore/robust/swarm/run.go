@@ -54,6 +54,9 @@ type run struct {
 	// forgetful is the member that lost what was on its disk and has not caught up since.
 	forgetful string
 	spare     int
+	// image is a backup taken on the way, of backed.
+	image  []byte
+	backed raftstore.BackupInfo
 }
 
 // Run runs a plan and returns its history.
@@ -64,7 +67,7 @@ func Run(p Plan) *history.History {
 		names = append(names, fmt.Sprintf("m%d", i+1))
 	}
 	c, err := raftstore.Open(raftstore.Options{
-		Members: names, InMemory: true, Network: r.net, Observer: r.rec, SnapshotThreshold: p.SnapshotThreshold, TrailingLogs: p.TrailingLogs, SnapshotInterval: p.SnapshotInterval,
+		Members: names, InMemory: true, Sync: true, Network: r.net, Observer: r.rec, SnapshotThreshold: p.SnapshotThreshold, TrailingLogs: p.TrailingLogs, SnapshotInterval: p.SnapshotInterval,
 		CommitTimeout: p.CommitTimeout, Rate: p.Rate,
 	})
 	if err != nil {
@@ -93,13 +96,12 @@ func Run(p Plan) *history.History {
 	load.Wait()
 	r.healAll()
 	converged := r.converge()
-	unwatchAfter := func() *history.History {
-		h := r.rec.Finish(converged)
-		unwatch()
-		return h
-	}
-	h := unwatchAfter()
+	h := r.rec.Finish(converged)
+	unwatch()
 	watchers.Wait()
+	if r.image != nil && converged {
+		r.restore(h)
+	}
 	stopClock()
 	clocks.Wait()
 	c.Close()
@@ -156,6 +158,17 @@ func (r *run) members() []string {
 	return names
 }
 
+// voters are those of them that vote.
+func (r *run) voters() []string {
+	var names []string
+	for _, x := range r.cluster.Membership().Members {
+		if !x.Learner {
+			names = append(names, x.Name)
+		}
+	}
+	return names
+}
+
 func (r *run) status(name string) raftstore.MemberStatus { return r.cluster.Store(name).Status() }
 
 func (r *run) leader() string {
@@ -197,9 +210,9 @@ func (r *run) revive(name string) {
 	r.cluster.StartMember(name) // one that runs says so
 }
 
-// healMajority leaves a minority as the storm left it, cut off and maybe down, and demands a leader and a write.
+// healMajority leaves a minority of the voters as the storm left it, cut off and maybe down, and demands a leader and a write.
 func (r *run) healMajority() {
-	all := r.members()
+	all := r.voters()
 	r.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	majority := len(all)/2 + 1
 	if r.forgetful != "" {
@@ -247,24 +260,41 @@ func (r *run) healAll() {
 		r.revive(name)
 	}
 	r.cluster.NetworkChanged()
+	r.mend()
 	r.rec.Note("heal", "", "all: %v", r.members())
+}
+
+// mend gives a new disk, and a new identity, to members that cannot start from the one they have.
+func (r *run) mend() {
+	time.Sleep(time.Second)
+	cl := r.rec.Client(1004, 3*time.Second)
+	for _, name := range r.members() {
+		if r.status(name).Up {
+			continue
+		}
+		if o := cl.Change(history.Remove, name); o.Done() {
+			r.join(context.Background(), cl, name)
+		}
+	}
+}
+
+// equal tells that every member is at work and at the same revision.
+func (r *run) equal() bool {
+	var revision int64
+	for _, name := range r.members() {
+		s := r.status(name)
+		if !s.Up || !s.Ready || s.Err != "" || revision != 0 && s.Revision != revision {
+			return false
+		}
+		revision = s.Revision
+	}
+	return r.leader() != ""
 }
 
 // converge waits until all members are equal, and then until nothing is to come.
 func (r *run) converge() bool {
 	began := time.Now()
-	equal := func() bool {
-		var revision int64
-		for _, name := range r.members() {
-			s := r.status(name)
-			if !s.Up || !s.Ready || s.Err != "" || revision != 0 && s.Revision != revision {
-				return false
-			}
-			revision = s.Revision
-		}
-		return r.leader() != ""
-	}
-	if !await(EqualWithin, equal) {
+	if !await(EqualWithin, r.equal) {
 		r.late("members are not equal within %v", EqualWithin)
 		return false
 	}
@@ -275,7 +305,7 @@ func (r *run) converge() bool {
 		r.rec.Client(1001, time.Second).Range(name, mvcc.Range{Key: "g", End: "h"}, false)
 	}
 	time.Sleep(quiet)
-	if !equal() {
+	if !r.equal() {
 		r.late("members that were equal are not any more")
 		return false
 	}

@@ -27,6 +27,9 @@ func (r *run) storm(ctx context.Context) {
 				break
 			}
 		}
+		if r.plan.Backup && r.rand.IntN(6) == 0 {
+			r.backup()
+		}
 		undo := r.strike(ctx, f)
 		sleep(ctx, r.upTo(r.plan.FaultMax))
 		// A fault that goes on while the next comes.
