@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,32 +18,50 @@ import (
 // commandTimeout is how long an order to the store waits for its answer, simulated (etcdctl's --command-timeout).
 const commandTimeout = 5 * time.Second
 
+// noticePoll is how often an order looks whether the members have noticed the last change, simulated.
+const noticePoll = 20 * time.Millisecond
+
 // askStore asks the store for something that changes it and that may take its time; then hears on the loop how it ended. When there is no answer in time the caller gives up,
 // as etcdctl does.
 func (e *Engine) askStore(ask func(ctx context.Context, done func(raftstore.Written)), then func(raftstore.Written)) {
-	ctx, cancel := context.WithCancel(context.Background())
 	e.store.orders++
-	over := false
-	end := func(w raftstore.Written) {
-		if !over {
-			over = true
-			e.store.orders--
-			then(w)
+	e.whenNoticed(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		over, givenUp := false, 0
+		end := func(w raftstore.Written) {
+			if !over {
+				over = true
+				e.store.orders--
+				e.store.givenUp -= givenUp
+				then(w)
+			}
 		}
-	}
-	limit := e.loop.After(commandTimeout, func() {
-		cancel()
-		if e.opts.Store == StoreMemory { // it looks at contexts only when something else happens
-			end(raftstore.Written{Outcome: raftstore.Unknown, Err: raftstore.ErrTimeout})
-		}
-	})
-	ask(ctx, func(w raftstore.Written) {
-		e.loop.Post(func() {
-			limit.Stop()
+		limit := e.loop.After(commandTimeout, func() {
 			cancel()
-			end(w)
+			if e.opts.Store == StoreMemory { // it looks at contexts only when something else happens
+				end(raftstore.Written{Outcome: raftstore.Unknown, Err: raftstore.ErrTimeout})
+				return
+			}
+			givenUp = 1
+			e.store.givenUp++
+		})
+		ask(ctx, func(w raftstore.Written) {
+			e.loop.Post(func() {
+				limit.Stop()
+				cancel()
+				end(w)
+			})
 		})
 	})
+}
+
+// whenNoticed waits until the members have had the time to notice what last changed around them, as they would have had if simulated time did not fly.
+func (e *Engine) whenNoticed(then func()) {
+	if e.opts.Store != StoreMemory && e.store.shakenWithin(noticeFor) {
+		e.loop.After(noticePoll, func() { e.whenNoticed(then) })
+		return
+	}
+	then()
 }
 
 // member carries out an order about who belongs to the store.
@@ -106,7 +125,7 @@ func masterNumber(host string) (int, bool) {
 // changeMembers has the store change its members and reports what that does to its quorum.
 func (e *Engine) changeMembers(given event.Seq, host string, change func(context.Context, string, func(raftstore.Written)), then func(arithmetic string, err error)) {
 	d := e.store
-	before := d.cluster.Membership()
+	before := d.members
 	d.asked[subject{kind: raftstore.MembersChanged}] = given
 	d.asked[subject{kind: raftstore.SetAside, member: host}] = given
 	e.askStore(func(ctx context.Context, done func(raftstore.Written)) { change(ctx, host, done) }, func(w raftstore.Written) {
@@ -117,10 +136,25 @@ func (e *Engine) changeMembers(given event.Seq, host string, change func(context
 			then("", err)
 			return
 		}
-		after := d.cluster.Membership()
-		d.tellMembers(after, given) // where the store itself has told it already this does nothing
-		then(arithmetic(before)+" -> "+arithmetic(after), nil)
+		e.awaitMembers(given, before, memberTries, func(after raftstore.Membership) { then(arithmetic(before)+" -> "+arithmetic(after), nil) })
 	})
+}
+
+// A change of members is known to whoever asked for it a moment before it is to the members that are left (a leader that removes itself is the one that knew), so it is looked for again.
+const (
+	memberTries = 40
+	memberPoll  = 50 * time.Millisecond
+)
+
+// awaitMembers waits until the configuration is another than before; then hears it.
+func (e *Engine) awaitMembers(cause event.Seq, before raftstore.Membership, tries int, then func(raftstore.Membership)) {
+	d := e.store
+	d.tellMembers(d.cluster.Membership(), cause) // where the store itself has told it already this does nothing
+	if tries == 0 || !slices.Equal(d.members.Members, before.Members) {
+		then(d.members)
+		return
+	}
+	e.loop.After(memberPoll, func() { e.awaitMembers(cause, before, tries-1, then) })
 }
 
 // addMember lets a master join as kubeadm join does: its member of the store is added as a learner, then the machine's kubelet starts its static pods. One that does not
@@ -158,7 +192,7 @@ func (e *Engine) promoteMember(given event.Seq, host string, report func([]strin
 			report(nil, err)
 			return
 		}
-		report(append([]string{host + " has a vote now", sums}, evenHint(e.store.cluster.Membership())...), nil)
+		report(append([]string{host + " has a vote now", sums}, evenHint(e.store.members)...), nil)
 	})
 }
 
@@ -168,7 +202,7 @@ func (e *Engine) removeMember(given event.Seq, host string, report func([]string
 			report(nil, err)
 			return
 		}
-		lines := append([]string{host + " is no member of the store any more; the machine and what runs on it stay", sums}, evenHint(e.store.cluster.Membership())...)
+		lines := append([]string{host + " is no member of the store any more; the machine and what runs on it stay", sums}, evenHint(e.store.members)...)
 		report(lines, nil)
 	})
 }

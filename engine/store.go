@@ -42,6 +42,7 @@ type storeDoor struct {
 	told      bool                     // members was told to the journal
 	slow      map[string]time.Duration // delay of slow disks, by member
 	orders    int                      // of the user to the store as a whole, in flight
+	givenUp   int                      // of them, which are about to be answered that they took too long
 	asked     causes
 	// untold: the store holds what came there by no write that was announced, for that cause; telling: a read of it is on its way.
 	untold  event.Seq

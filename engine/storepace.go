@@ -75,7 +75,7 @@ func (e *Engine) gate() sim.Rate {
 func (d *storeDoor) gate(rate, held sim.Rate) sim.Rate {
 	free := rate == sim.Unpaced || rate == 0 // a step jumps
 	if d.majority == nil && !d.cluster.Led() {
-		if free && d.shakenWithin(noticeFor) { // the members left are still finding out
+		if free && (d.givenUp > 0 || d.shakenWithin(noticeFor)) { // the members left are still finding out
 			return held
 		}
 		return sim.Unpaced
