@@ -55,6 +55,9 @@ type life struct {
 	// configuring is held while a change of members is looked at; changing is the last one given to raft.
 	configuring sync.Mutex
 	changing    changing
+	// questions are the newest of changes that were asked here.
+	questions    [256]uint64
+	questionsMet int
 	// deferred runs when the member is ready.
 	deferred []func()
 

@@ -41,6 +41,8 @@ type configureQuestion struct {
 	term     uint64
 	change   changeKind
 	name, id string
+	// number is another for each question. The network may bring one twice, and a copy that comes when the question has been answered must do nothing: "refused" is for ever.
+	number uint64
 }
 
 // configureAnswer: refused for a reason; or taken, and logged in no term after until; or neither, not now.
@@ -204,7 +206,7 @@ func (c *RaftCluster) askConfigure(ctx context.Context, q configureQuestion) con
 	if via == nil {
 		return configureAnswer{}
 	}
-	q.term = term
+	q.term, q.number = term, c.questions.Add(1)
 	if leader == via.m.name {
 		return via.answerConfigure(q)
 	}
@@ -238,7 +240,12 @@ func (c *RaftCluster) speaker(q configureQuestion) (via *life, leader string, te
 
 // answerConfigure answers as leader.
 func (l *life) answerConfigure(q configureQuestion) configureAnswer {
-	l.configuring.Lock()
+	if !l.askedFirst(q.number) {
+		return configureAnswer{}
+	}
+	if !l.configuring.TryLock() {
+		return configureAnswer{} // another one is looked at, which may take a while
+	}
 	defer l.configuring.Unlock()
 	p := l.peer.Load()
 	if p == nil || !p.Leads(q.term) || l.appliedTerm.Load() != q.term {
@@ -275,6 +282,18 @@ func (l *life) answerConfigure(q configureQuestion) configureAnswer {
 		l.step(failure.AfterConfigure)
 	}
 	return configureAnswer{taken: taken, until: until}
+}
+
+// askedFirst tells whether this is the first that is heard of a question of changes.
+func (l *life) askedFirst(number uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slices.Contains(l.questions[:], number) {
+		return false
+	}
+	l.questions[l.questionsMet%len(l.questions)] = number
+	l.questionsMet++
+	return true
 }
 
 // standings is how this leader sees the members.

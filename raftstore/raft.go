@@ -107,6 +107,7 @@ type RaftCluster struct {
 	// highest is the newest revision that any member has had in this run; halfRestored is why no member may start.
 	highest      atomic.Int64
 	halfRestored atomic.Pointer[error]
+	questions    atomic.Uint64 // of changes of members, so far
 	// over is closed by Close.
 	over     chan struct{}
 	overOnce sync.Once
