@@ -369,6 +369,11 @@ func (t *Transport) receive(id raft.ServerID, command any, body []byte, sender *
 		// Raft would take over an older snapshot and so turn the state back. What it holds is applied here already, so this is success.
 		return &raft.InstallSnapshotResponse{RPCHeader: install.RPCHeader, Term: install.Term, Success: true}, nil
 	}
+	if isInstall && t.step != nil {
+		if err := t.step(failure.BeforeInstall); err != nil {
+			return nil, err
+		}
+	}
 	answers := make(chan raft.RPCResponse, 1)
 	rpc := raft.RPC{Command: command, RespChan: answers}
 	if isInstall {
@@ -408,6 +413,11 @@ func (t *Transport) acknowledge(command, answer any) error {
 		if keeps = r.Success; keeps {
 			t.installed(command.(*raft.InstallSnapshotRequest))
 			t.loop.installed()
+			if t.step != nil {
+				if err := t.step(failure.AfterInstall); err != nil {
+					return err
+				}
+			}
 		}
 	case *raft.AppendEntriesResponse:
 		a := command.(*raft.AppendEntriesRequest)
