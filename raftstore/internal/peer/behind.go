@@ -38,6 +38,7 @@ type step struct {
 	// logs are stored; without, key is set; without either, the entries from to to are deleted.
 	logs       []*raft.Log
 	key, value []byte
+	number     bool // value is one, big endian
 	from, to   uint64
 	bytes      int
 }
@@ -46,6 +47,8 @@ func (s step) do(file backing) error {
 	switch {
 	case s.logs != nil:
 		return file.StoreLogs(s.logs)
+	case s.number:
+		return file.SetUint64(s.key, binary.BigEndian.Uint64(s.value))
 	case s.key != nil:
 		return file.Set(s.key, s.value)
 	}
@@ -342,10 +345,12 @@ func (b *behind) LastIndex() (uint64, error) {
 }
 
 func (b *behind) Set(key, val []byte) error {
-	key, val = bytes.Clone(key), bytes.Clone(val)
-	return b.add(step{key: key, value: val, bytes: len(key) + len(val) + entryOverhead}, func() {
-		b.values[string(key)] = value{val, b.values[string(key)].steps + 1}
-	})
+	return b.set(step{key: bytes.Clone(key), value: bytes.Clone(val)})
+}
+
+func (b *behind) set(s step) error {
+	s.bytes = len(s.key) + len(s.value) + entryOverhead
+	return b.add(s, func() { b.values[string(s.key)] = value{s.value, b.values[string(s.key)].steps + 1} })
 }
 
 func (b *behind) Get(key []byte) ([]byte, error) {
@@ -359,7 +364,7 @@ func (b *behind) Get(key []byte) ([]byte, error) {
 }
 
 func (b *behind) SetUint64(key []byte, v uint64) error {
-	return b.Set(key, binary.BigEndian.AppendUint64(nil, v))
+	return b.set(step{key: bytes.Clone(key), value: binary.BigEndian.AppendUint64(nil, v), number: true})
 }
 
 func (b *behind) GetUint64(key []byte) (uint64, error) {
