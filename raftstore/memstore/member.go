@@ -3,34 +3,61 @@ package memstore
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"example.com/kubeviz/raftstore"
+	"example.com/kubeviz/raftstore/failure"
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
-// member is one member. Its state is the cluster's while it is connected, and the frozen one otherwise.
+// member is a place for one. Its state is the cluster's while it is connected, and the frozen one otherwise.
 type member struct {
 	c    *Cluster
 	name string
-	up   bool
-	// connected: it reaches the leader, or is it.
-	connected bool
-	// ready: it was connected since its start.
-	ready   bool
-	frozen  *mvcc.View
-	watches []*watch
+	// in: it is a member, with a vote unless it is a learner; lives counts how often the place joined; started: it ran since it did.
+	in, learner, started bool
+	lives                int
+	up                   bool
+	// connected: it reaches the leader, or is it. ready: it was connected since its start.
+	connected, ready bool
+	frozen           *mvcc.View
+	watches          []*watch
+	// term is the newest it has heard of; its disk remembers.
+	term uint64
+	disk failure.Disk
+	// err is why it is not up although nobody stopped it.
+	err string
+	// dbSize is what its database has grown to.
+	dbSize int64
 	// reported is the last status told to the observer.
 	reported raftstore.MemberStatus
 }
 
 var _ raftstore.Store = (*member)(nil)
 
-// watch is one client's.
-type watch struct {
-	prefix  string
-	next    int64 // first revision not delivered; 0: from the next change on
-	deliver func(raftstore.WatchBatch)
-	over    bool
+func (m *member) voter() bool { return m.in && !m.learner }
+
+// id is what it votes under.
+func (m *member) id() string {
+	if m.lives == 1 {
+		return m.name
+	}
+	return fmt.Sprintf("%s#%d", m.name, m.lives)
+}
+
+func (m *member) view() *mvcc.View {
+	if m.frozen != nil {
+		return m.frozen
+	}
+	return &m.c.kv.View
+}
+
+// written says how a write ended that the state machine has answered.
+func (c *Cluster) written(err error) raftstore.Written {
+	if err != nil {
+		return raftstore.Written{Outcome: raftstore.Refused, Err: translate(err)}
+	}
+	return raftstore.Written{Term: c.term}
 }
 
 // Txn applies t at once, if m reaches the leader.
@@ -48,31 +75,42 @@ func (m *member) Txn(ctx context.Context, t mvcc.Txn, done func(raftstore.TxnRes
 			refuse(raftstore.ErrTooLarge)
 			return
 		}
-		c.ask(request{m: m, ctx: ctx, refuse: refuse, serve: func() {
+		c.ask(request{m: m, ctx: ctx, write: true, refuse: refuse, serve: func() {
 			result, events := c.kv.Apply(t)
-			if len(events) > 0 {
-				c.publish(raftstore.Applied{Revision: result.Revision, Term: c.term, Tag: t.Tag, Events: events})
+			c.publish(t.Tag, events)
+			r := raftstore.TxnResult{Written: c.written(result.Err)}
+			if result.Err == nil {
+				r.Result = result
 			}
-			c.call(func() { done(raftstore.TxnResult{Result: result}) })
+			c.call(func() { done(r) })
+			c.changed()
 		}})
 	})
 }
 
-// Compact drops history, if m reaches the leader.
-func (m *member) Compact(ctx context.Context, rev int64, done func(raftstore.Written)) {
+// write runs do, which changes the state otherwise than by a transaction, at once if m reaches the leader.
+func (m *member) write(ctx context.Context, do func() error, done func(raftstore.Written)) {
 	c := m.c
 	c.locked(func() {
-		c.ask(request{m: m, ctx: ctx,
+		c.ask(request{m: m, ctx: ctx, write: true,
 			refuse: func(err error) { c.call(func() { done(raftstore.Written{Outcome: raftstore.Refused, Err: err}) }) },
 			serve: func() {
-				err := translate(c.kv.Compact(rev))
-				w := raftstore.Written{Err: err}
-				if err != nil {
-					w.Outcome = raftstore.Refused
-				}
+				w := c.written(do())
 				c.call(func() { done(w) })
+				c.changed()
 			}})
 	})
+}
+
+// Compact drops history.
+func (m *member) Compact(ctx context.Context, rev int64, done func(raftstore.Written)) {
+	m.write(ctx, func() error {
+		err := m.c.kv.Compact(rev)
+		if err == nil {
+			m.c.tell(raftstore.Change{Kind: raftstore.Compacted, Revision: rev})
+		}
+		return err
+	}, done)
 }
 
 // Range reads the state; a serializable one on a member that is cut off, the state that member had.
@@ -95,11 +133,15 @@ func (m *member) Range(ctx context.Context, r raftstore.RangeRequest, done func(
 	})
 }
 
-func (m *member) view() *mvcc.View {
-	if m.frozen != nil {
-		return m.frozen
+// HashKV is a checksum of what this member holds.
+func (m *member) HashKV(rev int64) (mvcc.HashKV, error) {
+	m.c.mu.Lock()
+	defer m.c.mu.Unlock()
+	if !m.up {
+		return mvcc.HashKV{}, raftstore.ErrStopped
 	}
-	return &m.c.kv.View
+	h, err := m.view().HashKV(rev)
+	return h, translate(err)
 }
 
 func translate(err error) error {
@@ -108,69 +150,12 @@ func translate(err error) error {
 		return raftstore.ErrCompacted
 	case errors.Is(err, mvcc.ErrFutureRev):
 		return raftstore.ErrFutureRev
+	case errors.Is(err, mvcc.ErrNoSpace):
+		return raftstore.ErrNoSpace
+	case errors.Is(err, mvcc.ErrLeaseNotFound):
+		return raftstore.ErrLeaseNotFound
 	}
 	return err
-}
-
-// Watch delivers changes. Progress alone is sent after linearizable reads on the member and when it is connected again.
-func (m *member) Watch(r raftstore.WatchRequest, deliver func(raftstore.WatchBatch)) (cancel func()) {
-	c := m.c
-	w := &watch{prefix: r.Prefix, next: r.From, deliver: deliver}
-	c.locked(func() {
-		if !m.up {
-			c.send(w, raftstore.WatchBatch{Err: raftstore.ErrStopped})
-			return
-		}
-		if w.next == 0 {
-			w.next = m.view().Revision() + 1
-		}
-		m.watches = append(m.watches, w)
-		m.feed(w)
-	})
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		w.over = true
-		m.drop(w)
-	}
-}
-
-func (m *member) drop(w *watch) {
-	for i, other := range m.watches {
-		if other == w {
-			m.watches = append(m.watches[:i:i], m.watches[i+1:]...)
-			return
-		}
-	}
-}
-
-// feed sends w what it has missed.
-func (m *member) feed(w *watch) {
-	events, err := m.view().EventsSince(w.prefix, w.next)
-	if err != nil {
-		m.c.send(w, raftstore.WatchBatch{Err: translate(err)})
-		m.drop(w)
-		return
-	}
-	if rev := m.view().Revision(); len(events) > 0 || rev >= w.next {
-		m.c.send(w, raftstore.WatchBatch{Events: events, Revision: rev})
-	}
-}
-
-func (m *member) catchUp() {
-	for _, w := range append([]*watch(nil), m.watches...) {
-		m.feed(w)
-	}
-}
-
-// progress tells the watches of m how far they are complete.
-func (m *member) progress() {
-	rev := m.view().Revision()
-	for _, w := range m.watches {
-		if w.next <= rev {
-			m.c.send(w, raftstore.WatchBatch{Revision: rev})
-		}
-	}
 }
 
 // Status is the member's own view. Indexes are revisions here.
@@ -181,18 +166,22 @@ func (m *member) Status() raftstore.MemberStatus {
 }
 
 func (m *member) status() raftstore.MemberStatus {
-	s := raftstore.MemberStatus{Name: m.name, Role: raftstore.Down}
+	c := m.c
+	s := raftstore.MemberStatus{Name: m.name, ID: m.id(), Role: raftstore.Down, Err: m.err, Disk: m.disk, Quota: c.quota}
 	if !m.up {
 		return s
 	}
-	view, c := m.view(), m.c
+	view := m.view()
 	rev := uint64(view.Revision())
-	s = raftstore.MemberStatus{
-		Name: m.name, Role: raftstore.Follower, Term: m.reported.Term, Up: true, Ready: m.ready, LastIndex: rev, CommitIndex: rev, Applied: rev,
-		Revision: view.Revision(), Compacted: view.CompactedRevision(), SizeBytes: view.Size(),
+	s.Role, s.Term, s.Up, s.Ready = raftstore.Follower, m.term, true, m.ready
+	s.LastIndex, s.CommitIndex, s.Applied = rev, rev, rev
+	s.Revision, s.Compacted, s.SizeBytes = view.Revision(), view.CompactedRevision(), view.Size()
+	s.DBSize, s.DBInUse, s.Alarms = m.dbSize, view.InUse(), view.Alarms()
+	if m.learner {
+		s.Role = raftstore.Learner
 	}
 	if m.connected {
-		s.Term, s.Leader = c.term, c.leader.name
+		s.Leader = c.leader.name
 		if m == c.leader {
 			s.Role = raftstore.Leader
 		}
