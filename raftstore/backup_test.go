@@ -2,6 +2,7 @@ package raftstore
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -99,10 +100,15 @@ func FuzzReadBackup(f *testing.F) {
 	if _, err := WriteBackup(&file, filled(f).Snapshot(), time.Time{}); err != nil {
 		f.Fatal(err)
 	}
-	f.Add(file.Bytes())
-	f.Add([]byte(backupMagic + "\xff\xff\xff\xff"))
-	f.Add([]byte(backupMagic + "\x12\x00\x00\x00" + `{"bytes":99999999}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
+	f.Add(file.Bytes(), false)
+	f.Add(file.Bytes()[:file.Len()-sha256.Size], true)
+	f.Add([]byte(backupMagic+"\xff\xff\xff\xff"), false)
+	f.Add([]byte(backupMagic+"\x12\x00\x00\x00"+`{"bytes":99999999}`), true)
+	f.Fuzz(func(t *testing.T, b []byte, seal bool) {
+		if seal { // so that it is not the checksum alone that protects
+			sum := sha256.Sum256(b)
+			b = append(b[:len(b):len(b)], sum[:]...)
+		}
 		kv, info, err := ReadBackup(bytes.NewReader(b))
 		if err != nil {
 			return

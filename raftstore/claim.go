@@ -3,7 +3,6 @@ package raftstore
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -37,21 +36,4 @@ func claim(dir string, members []string) (release func() error, err error) {
 		return nil, errors.Join(err, release())
 	}
 	return release, nil
-}
-
-// membersOf reads whose store a folder holds; nil: nobody's.
-func membersOf(dir string) ([]string, error) {
-	path := filepath.Join(dir, membersFile)
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	if err := json.Unmarshal(text, &out); err != nil || len(out) == 0 {
-		return nil, fmt.Errorf("%s is damaged: it should list the members of the store that %s holds", path, dir)
-	}
-	return out, nil
 }

@@ -423,7 +423,7 @@ func (t *Transport) acknowledge(command, answer any) error {
 		a := command.(*raft.AppendEntriesRequest)
 		keeps = r.Success && len(a.Entries) > 0
 		if t.loop.appended(r.Success, a) {
-			t.fail(fmt.Errorf("%d snapshots of leader %s were taken over, and each time the log after them did not fit; the member needs an empty disk (remove it and add it again)", loopsMax, a.Leader))
+			t.fail(fmt.Errorf("%d snapshots of leader %s were taken over, and each time the log after them did not fit; the member needs an empty disk (remove it and add it again)", loopsMax, a.Addr))
 		}
 	}
 	if keeps && !t.used.Load() {
