@@ -81,6 +81,9 @@ func (k *Kubelet) add(spec *corev1.Pod) *pod {
 
 // forget ends the worker of a pod of which nothing is left.
 func (k *Kubelet) forget(w *pod) {
+	if now, ok := k.pods.Get(w.uid); !ok || now != w {
+		return // it was forgotten before, and may have a successor: a manifest that comes back unchanged makes a pod of the same UID
+	}
 	w.timer.Stop()
 	w.mirrorTimer.Stop()
 	k.stopProbes(w)

@@ -115,6 +115,31 @@ func TestRemovingAManifestStopsThePodAndItsMirror(t *testing.T) {
 	}
 }
 
+// TestAManifestThatComesBackAtOnceIsServedAsAnyOther: its pod has the UID of the one before, of whose end the kubelet has not heard all yet.
+func TestAManifestThatComesBackAtOnceIsServedAsAnyOther(t *testing.T) {
+	for _, later := range []time.Duration{0, 200 * time.Millisecond, 500 * time.Millisecond, 800 * time.Millisecond, time.Second} {
+		m, _ := master(t, nil)
+		m.c.Run(30*time.Second + later)
+		m.kubelet.SetStaticPods(0, m.cfg.StaticPods[:3])
+		gone := func() bool {
+			for _, s := range m.cfg.Runtime.ListPodSandbox() {
+				if s.Pod.Name == "kube-scheduler-w1" {
+					return false
+				}
+			}
+			return true
+		}
+		if !m.c.RunUntil(time.Minute, gone) {
+			t.Fatal("its pod does not go")
+		}
+		m.kubelet.SetStaticPods(0, m.cfg.StaticPods)
+		m.c.Run(time.Minute)
+		if got := is(m.podIn(system, "kube-scheduler-w1")); got != "Running ready=True restarts=0 running" {
+			t.Errorf("taken away after 30 s and %v, and put back: %s", later, got)
+		}
+	}
+}
+
 func TestAStaticPodThatExitsIsRestartedWithBackOff(t *testing.T) {
 	m, started := master(t, nil)
 	m.c.Run(30 * time.Second)
