@@ -188,6 +188,9 @@ func (p *Peer) raftConfig() *raft.Config {
 	rc.HeartbeatTimeout, rc.ElectionTimeout = t.Heartbeat, t.Heartbeat
 	rc.LeaderLeaseTimeout, rc.CommitTimeout = t.Lease, t.Commit
 	rc.SnapshotInterval, rc.SnapshotThreshold, rc.TrailingLogs = t.SnapshotInterval, t.SnapshotThreshold, t.TrailingLogs
+	// A follower whose answers are lost may be one request's entries ahead of what its leader knows. Were those in its snapshot and cut from its log, it could not tell the leader that it has
+	// what comes before them, and would be sent the leader's older snapshot again and again, without a pause.
+	rc.MaxAppendEntries = min(rc.MaxAppendEntries, max(1, int(t.TrailingLogs)-1))
 	rc.Logger = p.conf.Logger
 	rc.NoLegacyTelemetry = true
 	return rc
