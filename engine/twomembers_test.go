@@ -36,7 +36,7 @@ func (e *Engine) direct(host string, ask func(*sim.Proc, *kubeapi.Client) ([]str
 
 // TestOfTwoStoreMembersOneDies is case C-03 (fidelity STO-1, API-31, API-32).
 func TestOfTwoStoreMembersOneDies(t *testing.T) {
-	for _, store := range []string{StoreRaft} {
+	for _, store := range []string{StoreMemory, StoreRaft} {
 		t.Run(store, func(t *testing.T) {
 			s := scenario.Scenario{Name: "two-members", Cluster: scenario.Cluster{Masters: 3, Workers: 3}, Manifests: `
 apiVersion: apps/v1

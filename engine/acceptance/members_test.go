@@ -41,11 +41,11 @@ func (s *staged) promote(host string, limit time.Duration) string {
 	}
 }
 
-// stores that the members' story is played on.
-func storesWithMembers() []string { return []string{engine.StoreRaft} }
+// bothStores are what a story is played on that does not depend on raft.
+func bothStores() []string { return []string{engine.StoreMemory, engine.StoreRaft} }
 
 func TestAClusterGrowsFromThreeToFiveMastersAndLosesTwo(t *testing.T) {
-	for _, store := range storesWithMembers() {
+	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			s := inStages(t, run{store: store, seed: 1}, "")
@@ -87,7 +87,7 @@ func TestAClusterGrowsFromThreeToFiveMastersAndLosesTwo(t *testing.T) {
 }
 
 func TestARemovedMasterKeepsItsMachineAndJoinsAgainAsAnotherMember(t *testing.T) {
-	for _, store := range storesWithMembers() {
+	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			s := inStages(t, run{store: store, seed: 2}, "")
@@ -131,7 +131,7 @@ func TestARemovedMasterKeepsItsMachineAndJoinsAgainAsAnotherMember(t *testing.T)
 }
 
 func TestADeadMastersMemberIsReplacedByRemovingItFirst(t *testing.T) {
-	for _, store := range storesWithMembers() {
+	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			s := inStages(t, run{store: store, seed: 3}, "")
@@ -160,7 +160,7 @@ func TestADeadMastersMemberIsReplacedByRemovingItFirst(t *testing.T) {
 }
 
 func TestTheLeaderIsRemovedAndAnotherLeads(t *testing.T) {
-	for _, store := range storesWithMembers() {
+	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			s := inStages(t, run{store: store, seed: 4, preset: "five"}, "")
@@ -187,9 +187,6 @@ func TestWithoutAQuorumAnOrderToTheStoreTimesOutAndSaysSo(t *testing.T) {
 	for _, store := range []string{engine.StoreMemory, engine.StoreRaft} {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
-			if store == engine.StoreMemory && len(storesWithMembers()) == 1 {
-				t.Skip("the memory store has no members to change")
-			}
 			s := inStages(t, run{store: store, seed: 5}, "")
 			s.to(time.Minute)
 			s.must("kill master-1")

@@ -12,9 +12,6 @@ import (
 	"example.com/kubeviz/engine/world"
 )
 
-// stores that backups are made of.
-func storesWithBackups() []string { return []string{engine.StoreRaft} }
-
 // containersOf counts the containers of that name that really run, whatever the API says.
 func (s *staged) containersOf(name string) int {
 	n := 0
@@ -28,7 +25,7 @@ func (s *staged) containersOf(name string) int {
 }
 
 func TestARestoreMakesWhatFollowedDisappearAndWhatWasDeletedComeBack(t *testing.T) {
-	for _, store := range storesWithBackups() {
+	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			s := inStages(t, run{store: store, seed: 1}, "")
@@ -92,7 +89,7 @@ func (p *told) revisionsNeverFall() {
 }
 
 func TestAFileThatIsNoBackupChangesNothing(t *testing.T) {
-	for _, store := range storesWithBackups() {
+	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -124,7 +121,7 @@ func TestAFileThatIsNoBackupChangesNothing(t *testing.T) {
 
 // TestWhenAllDisksAreWipedTheClusterForgets (fidelity STO-20): no nodes and no pods in the API ; a kubelet stops what nobody knows of when it lists its pods the next time.
 func TestWhenAllDisksAreWipedTheClusterForgets(t *testing.T) {
-	for _, store := range []string{engine.StoreRaft} {
+	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			s := inStages(t, run{store: store, seed: 3}, "")

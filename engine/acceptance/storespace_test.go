@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/kubeviz/engine"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/world"
 )
@@ -14,7 +13,7 @@ const noSpace = "etcdserver: mvcc: database space exceeded"
 
 // TestAStoreOutOfSpace is case C-04: what fails, what works, what freezes, and the way out (fidelity STO-11 to STO-13, LE-6, NODE-11).
 func TestAStoreOutOfSpace(t *testing.T) {
-	for _, store := range []string{engine.StoreRaft} {
+	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			s := inStages(t, run{store: store, seed: 1}, "")
