@@ -304,3 +304,29 @@ func TestWhatALeaderDecidedForItsTermIsNeverForwardedToTheNext(t *testing.T) {
 		}
 	})
 }
+
+// copier is a network that delivers each question for writes three times, the copies later than what is sent next.
+type copier struct{}
+
+func (copier) Verdict(p Packet) Verdict {
+	if p.Kind == "forward" && !p.Reply {
+		return Verdict{Copies: 2, Delay: 7 * time.Millisecond}
+	}
+	return Verdict{}
+}
+
+func TestANetworkThatRepeatsQuestionsRepeatsNoWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := openLed(t, Options{Members: names(3), InMemory: true, Rate: 5, Network: copier{}, SnapshotThreshold: 20, TrailingLogs: 10, SnapshotInterval: 50 * time.Millisecond})
+		f := c.follower()
+		for i := range 100 {
+			if r := put(f, fmt.Sprint("k", i%3), nil); r.Outcome != Done {
+				t.Fatalf("%+v", r)
+			}
+		}
+		pause(time.Second, nil) // the last copies
+		if a, b, z := c.versions("k0"), c.versions("k1"), c.versions("k2"); a != 34 || b != 33 || z != 33 {
+			t.Errorf("100 writes were applied as %d, %d and %d", a, b, z)
+		}
+	})
+}
