@@ -125,7 +125,6 @@ func (c *cache) fill(p *sim.Proc) bool {
 		}
 		c.kinds[k].set(kv.Key, obj)
 	}
-	s.expiry.reset(c.kinds[kinds.Events])
 	c.revision, c.synced = res.Revision, true
 	c.moved.Broadcast()
 	return true
@@ -180,9 +179,6 @@ func (c *cache) take(e *mvcc.Event) {
 		kc.remove(ch.key)
 	} else {
 		kc.set(ch.key, now)
-		if k == kinds.Events {
-			s.expiry.add(ch.key, now, ch.at)
-		}
 	}
 	c.revision = max(c.revision, ch.revision)
 	kc.remember(ch)

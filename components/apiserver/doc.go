@@ -1,5 +1,5 @@
 // Package apiserver is the API server: the request pipeline, the description of each kind (Resource), the watch cache, and what every server does beside requests
-// (compaction, expiry of Events, health).
+// (compaction, leases of what lives for a time, health).
 //
 // A request passes authentication → authorization → mutating admission → validation → validating admission → store. Each stage is timed into its RequestDone.
 // Reads come from the server's watch cache or, where they must be fresh, from its own member of the store. Writes are compare-and-swap transactions.

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +15,7 @@ func eventResource() *Resource {
 	type ev = *corev1.Event
 	return &Resource{
 		Kind: kinds.Events,
+		TTL:  time.Hour, // kube-apiserver --event-ttl (STO-21)
 		Name: apivalidation.NameIsDNSSubdomain,
 		Validate: typedCheck(func(e ev) field.ErrorList {
 			var errs field.ErrorList

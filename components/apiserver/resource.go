@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"time"
+
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -37,6 +39,8 @@ type Resource struct {
 	Fields map[string]func(obj kinds.Object) string
 	// Index names the fields by which watchers are found directly: a watcher that asks for one value costs only changes of objects with that value.
 	Index []string
+	// TTL is how long an object lives after its last write; 0: until it is deleted.
+	TTL time.Duration
 	// Grace settles the grace period of a deletion, in seconds, given the asked one (nil: not asked). nil Grace: the kind is deleted at once.
 	Grace func(obj kinds.Object, asked *int64) int64
 	// Held reports that the object waits for something beside metadata.finalizers before it may go (a namespace's spec.finalizers).

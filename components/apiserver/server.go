@@ -35,7 +35,7 @@ type Server struct {
 	resources registry
 	cache     *cache
 	rng       *rand.Rand
-	expiry    expiryQueue
+	leases    leaseManager
 
 	listening bool
 	hooksDone bool
@@ -56,6 +56,7 @@ func New(cfg Config) *Server {
 	id := fmt.Sprintf("%s@%d", pr.Addr, pr.Loop.Now().UnixNano())
 	s := &Server{cfg: cfg, proc: pr, codec: cfg.Codec, auth: cfg.Authorizer, resources: newRegistry(), rng: pr.Loop.Rand("apiserver " + id)}
 	s.door = &door{loop: pr.Loop, store: cfg.Store, id: id}
+	s.leases.door = s.door
 	s.cache = newCache(s)
 	s.tally.byCode = map[int]int{}
 	return s
@@ -83,7 +84,6 @@ func (s *Server) start(p *sim.Proc) {
 	s.proc.Go("etcd check", s.checkStore)
 	s.proc.Go("bookmarks", s.cache.bookmarks)
 	s.proc.Go("tally", s.reportTally)
-	s.proc.Go("event expiry", s.expireEvents)
 	s.proc.Go("compaction", s.compact)
 	s.bootstrap(p)
 }

@@ -142,7 +142,11 @@ func (s *Server) put(p *sim.Proc, rq *request, key string, obj kinds.Object, whe
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	t := mvcc.Txn{If: []mvcc.Compare{when}, Then: []mvcc.Op{{Key: key, Value: value}}, Tag: rq.tag}
+	lease, err := s.leases.lease(p, rq.res.TTL, rq.deadline)
+	if err != nil {
+		return nil, err
+	}
+	t := mvcc.Txn{If: []mvcc.Compare{when}, Then: []mvcc.Op{{Key: key, Value: value, Lease: lease}}, Tag: rq.tag}
 	r, err := s.door.txn(p, t, rq.deadline)
 	if err != nil {
 		return nil, err
@@ -203,6 +207,9 @@ func (s *Server) update(p *sim.Proc, rq *request, tries int, fn change, remove f
 				}
 				old = nil // nothing to write, but only the store knows whether that is still so
 				continue
+			}
+			if op.Lease, err = s.leases.lease(p, rq.res.TTL, rq.deadline); err != nil {
+				return nil, err
 			}
 		}
 		t := mvcc.Txn{If: []mvcc.Compare{{Key: rq.key, Target: mvcc.ModRevision, Value: revisionOf(old)}}, Then: []mvcc.Op{op}, Read: []string{rq.key}, Tag: rq.tag}

@@ -118,6 +118,11 @@ func New(t testing.TB, opts ...Option) *Cluster {
 	c.Server = c.Servers[c.masters[0]]
 	c.tester = c.Process("workstation", "kubectl", Admin)
 	c.Client = c.tester.Client
+	c.tester.Go("clock of the store", func(p *sim.Proc) {
+		for ; ; p.Sleep(time.Second) {
+			c.Store.Advance(p.Now())
+		}
+	})
 	ready := func() bool {
 		for _, m := range c.masters {
 			if ok, _ := c.Servers[m].Ready(); !ok {
