@@ -117,14 +117,14 @@ func (l *life) run(before *life, dropLog bool) {
 		},
 		Hooks: peer.Hooks{
 			Applied: l.applied, Restored: l.restored, Answer: l.answer, Changed: l.changed, Ask: l.asked, Configured: l.configured,
-			Failed:    func(err error) { l.m.end(l, err.Error()) },
+			Failed:    func(err error) { l.m.end(l, l.m.downBecause(err)) },
 			Conflicts: l.dropLog,
 			Opened:    c.insider.opened(l), Appended: c.insider.appended(l), Deleted: c.insider.deleted(l), Saved: l.saved, Step: l.trap,
 		},
 		DropLog: dropLog,
 	})
 	if err != nil {
-		l.m.end(l, err.Error())
+		l.m.end(l, l.m.downBecause(err))
 		return
 	}
 	l.peer.Store(p)

@@ -228,7 +228,7 @@ func (m *member) Status() MemberStatus {
 	m.mu.Lock()
 	l, failure := m.life, m.failure
 	m.mu.Unlock()
-	s := MemberStatus{Name: m.name, Role: Down, Err: failure}
+	s := MemberStatus{Name: m.name, Role: Down, Err: failure, Disk: m.disk.Condition()}
 	if in, ok := m.c.roster.Load().Find(m.name); ok {
 		s.ID = in.ID
 	}

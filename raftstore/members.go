@@ -339,8 +339,3 @@ func (l *life) mindRemoval() {
 		}
 	}
 }
-
-func (c *RaftCluster) SetDisk(string, failure.Disk, time.Duration) error { return errNotYet }
-func (c *RaftCluster) Traps() *failure.Traps                             { return &c.upkeep.traps }
-
-var errNotYet = errors.New("not offered yet")

@@ -43,6 +43,7 @@ package raftstore
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -88,6 +89,12 @@ type Options struct {
 	SnapshotInterval                time.Duration
 	// CommitTimeout is how soon followers hear of a commit that nothing follows (1 ms).
 	CommitTimeout time.Duration
+	// Volatile makes a disk in memory that is not synced forget at KillMember some of what was written last, as at a power loss; how much is drawn from Seed, and so is where
+	// SetDisk does its damage.
+	Volatile bool
+	Seed     uint64
+	// Check, when set, looks at the file of a member's log before it is opened; see CheckCommand.
+	Check func(ctx context.Context, path string) error
 	// Rate is the pace to begin with, as in SetPace (1).
 	Rate float64
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"example.com/kubeviz/raftstore/failure"
 	"example.com/kubeviz/raftstore/internal/peer"
 	"example.com/kubeviz/raftstore/internal/planted"
 	"example.com/kubeviz/raftstore/mvcc"
@@ -335,14 +334,8 @@ func (l *life) becomeReady() {
 			}
 			// Everything this member may have acknowledged before it was wiped is in the leader's log by now.
 			if l.waitLogged(p, a.last) {
-				if !l.step(failure.BeforeUnmute) {
-					return
-				}
 				if err := p.Unmute(); err != nil {
 					l.m.end(l, err.Error())
-					return
-				}
-				if !l.step(failure.AfterUnmute) {
 					return
 				}
 				l.changed()

@@ -314,7 +314,7 @@ func TestANewestSnapshotThatIsDamagedCostsNothing(t *testing.T) {
 	o := Options{Members: names(1), Dir: t.TempDir(), Rate: 5, SnapshotThreshold: 20, TrailingLogs: 60, SnapshotInterval: 10 * time.Millisecond, Sync: true}
 	c := openLed(t, o)
 	newest := func() string {
-		found, _ := filepath.Glob(filepath.Join(o.Dir, "master-1", "snapshots", "*-*", "state.bin"))
+		found, _ := filepath.Glob(filepath.Join(o.Dir, "master-1", "snapshots", "*.snap"))
 		if len(found) < 3 {
 			return ""
 		}

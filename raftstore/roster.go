@@ -193,11 +193,7 @@ func (c *RaftCluster) place(name string) *member {
 	if m := c.find(name); m != nil {
 		return m
 	}
-	dir := ""
-	if !c.opt.InMemory {
-		dir = filepath.Join(c.opt.Dir, name)
-	}
-	m := &member{c: c, name: name, disk: peer.NewDisk(dir, c.opt.Sync)}
+	m := &member{c: c, name: name, disk: c.newDisk(name)}
 	all := append(slices.Clone(c.places()), m)
 	c.members.Store(&all)
 	return m

@@ -96,25 +96,3 @@ func (l *life) saved(index, term uint64) {
 	l.m.c.insider.savedAt(l, index, term)
 	l.compareAt(index)
 }
-
-// trap is what a member that comes to a point of its work steps on. After an error nothing of this life has any effect.
-func (l *life) trap(at failure.Point) error {
-	if l.step(at) {
-		return nil
-	}
-	return ErrStopped
-}
-
-// step passes a point where a trap may wait; false: this life is over.
-func (l *life) step(at failure.Point) bool {
-	t, sprung := l.m.c.Traps().Step(l.m.name, at)
-	if !sprung {
-		return true
-	}
-	l.m.c.opt.Observer.Changed(Change{Kind: TrapSprung, Member: l.m.name, Trap: t})
-	if t.Action == failure.Stall {
-		return pause(t.Delay, l.stop)
-	}
-	l.m.end(l, "stopped by a trap "+string(at))
-	return false
-}

@@ -5,7 +5,17 @@
 // Imports of ours: none. Goroutines: a Traps is safe from any. Time: wall, for delays.
 package failure
 
-import "time"
+import (
+	"errors"
+	"time"
+)
+
+// What a disk answers, in the words of the operating system.
+var (
+	ErrNoSpace  = errors.New("no space left on device")
+	ErrIO       = errors.New("input/output error")
+	ErrReadOnly = errors.New("read-only file system")
+)
 
 // Disk is the state of a member's disk.
 type Disk string
@@ -17,20 +27,23 @@ const (
 	Full Disk = "full"
 	// Slow: each durable step takes Delay longer.
 	Slow Disk = "slow"
-	// Flaky: the next write fails, later ones do not.
+	// Flaky: the next write fails with an I/O error, later ones do not; the disk is Sound again after it.
 	Flaky Disk = "flaky"
 	// ReadOnly: writes fail, and so does a start.
 	ReadOnly Disk = "readonly"
-	// Torn, Zeroed, Flipped, Cut and Deleted damage what is on the disk of a member that is down (a member that runs is stopped first): the last write reached it only in part,
-	// one page is zeros, one bit is another, the log file is cut in the middle of a page, or it is gone.
+	// Torn, Zeroed, Flipped, Cut and Deleted damage what is on the disk of a member that is down (a member that runs is stopped first): a write that nobody was told of
+	// reached it only in part, one page is zeros, one bit is another, the log file is cut in the middle of a page, or it is gone. A member comes back from Torn by itself; the
+	// others are found when it starts, where anything was lost by them.
 	Torn    Disk = "torn"
 	Zeroed  Disk = "zeroed"
 	Flipped Disk = "flipped"
 	Cut     Disk = "cut"
 	Deleted Disk = "deleted"
+	// Damaged is what a check found that nobody ordered: what is on the disk is not what was written. It cannot be set.
+	Damaged Disk = "damaged"
 )
 
-// Disks lists all states in the order of help.
+// Disks lists all states that can be set, in the order of help.
 func Disks() []Disk {
 	return []Disk{Sound, Full, Slow, Flaky, ReadOnly, Torn, Zeroed, Flipped, Cut, Deleted}
 }

@@ -41,3 +41,13 @@ func Points() []Point {
 		BeforeDeleteLog, AfterDeleteLog, BeforePropose, AfterPropose, BeforeForward, AfterForward, BeforeApply, AfterApply, BeforeSnapshot, InSnapshot, BeforeSnapshotClose,
 		AfterSnapshot, BeforeInstall, AfterInstall, InSendSnapshot, BeforeConfigure, AfterConfigure, BeforeUnmute, AfterUnmute}
 }
+
+// CanFail reports that the step at the point is an access to the disk, which can fail with an I/O error. Elsewhere Fail is Kill.
+func (p Point) CanFail() bool {
+	switch p {
+	case BeforeBootstrap, AfterTermBootstrap, AfterBootstrap, BeforeStoreTerm, AfterStoreTerm, BeforeStoreVote, AfterStoreVote, BeforeStoreLog, AfterStoreLog,
+		BeforeDeleteLog, AfterDeleteLog, BeforeSnapshot, InSnapshot, BeforeSnapshotClose, AfterSnapshot, BeforeUnmute, AfterUnmute:
+		return true
+	}
+	return false
+}

@@ -3,12 +3,15 @@ package failure
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Traps is the set of traps that wait. The zero value is empty; a nil one is never stepped on.
 type Traps struct {
 	mu  sync.Mutex
 	set []Trap
+	// waiting is how many there are: members look at nothing else while there are none.
+	waiting atomic.Int32
 }
 
 // Set adds a trap.
@@ -16,6 +19,7 @@ func (t *Traps) Set(trap Trap) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.set = append(t.set, trap)
+	t.waiting.Store(int32(len(t.set)))
 }
 
 // Clear removes the traps of a member; of all when member is empty.
@@ -23,6 +27,7 @@ func (t *Traps) Clear(member string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.set = slices.DeleteFunc(t.set, func(x Trap) bool { return member == "" || x.Member == member })
+	t.waiting.Store(int32(len(t.set)))
 }
 
 // Waiting lists the traps that have not sprung.
@@ -34,7 +39,7 @@ func (t *Traps) Waiting() []Trap {
 
 // Step tells whether a member that comes to a point steps on a trap, and takes that one away.
 func (t *Traps) Step(member string, at Point) (Trap, bool) {
-	if t == nil {
+	if t == nil || t.waiting.Load() == 0 {
 		return Trap{}, false
 	}
 	t.mu.Lock()
@@ -50,6 +55,7 @@ func (t *Traps) Step(member string, at Point) (Trap, bool) {
 		}
 		sprung := *x
 		t.set = slices.Delete(t.set, i, i+1)
+		t.waiting.Store(int32(len(t.set)))
 		return sprung, true
 	}
 	return Trap{}, false

@@ -306,7 +306,7 @@ func TestAMemberThatIsKilledFindsEverythingItAcknowledgedAlthoughItsDiskIsNotSyn
 func TestASnapshotIsNamedOnlyWhenTheLogUpToItIsInTheFile(t *testing.T) {
 	file := &failingFile{InmemStore: raft.NewInmemStore()}
 	b := behindFile(t, file, &unsaved{}, &guard{backing: file})
-	snapshots := orderedSnapshots{&memorySnapshots{}, b.flush}
+	snapshots := orderedSnapshots{newMemoryLog().use(true), b.flush}
 	if err := b.StoreLogs(entries(1, 1, 50)); err != nil {
 		t.Fatal(err)
 	}

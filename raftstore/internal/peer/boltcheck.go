@@ -65,33 +65,34 @@ type boltCheck struct {
 	seen     map[uint64]bool
 }
 
-// meta finds the newer of the valid meta pages and returns the root of the tree.
+// meta reads the two meta pages and returns the root of the tree of the newer. Both must be whole, and their transactions follow on each other: see Disk for why anything else is damage.
 func (c *boltCheck) meta() (root uint64, err error) {
-	var newest uint64
-	var found bool
-	// The second meta page lies one page further, and the page size stands in the first; if that is lost, try the usual sizes.
-	for _, at := range []int64{0, 4096, 16384, 65536} {
+	var transactions [2]uint64
+	c.pageSize = 4096
+	for i := range transactions {
 		var b [boltHeader + boltMetaLen]byte
-		if _, err := c.file.ReadAt(b[:], at); err != nil {
-			continue
+		if _, err := c.file.ReadAt(b[:], int64(uint64(i)*c.pageSize)); err != nil {
+			return 0, fmt.Errorf("meta page %d: %w", i, err)
 		}
 		m := b[boltHeader:]
-		pageSize := uint64(order.Uint32(m[8:]))
-		if order.Uint16(b[8:]) != boltMetaPage || order.Uint32(m) != boltMagic || order.Uint32(m[4:]) != boltVersion || pageSize < 512 || pageSize > 1<<16 {
-			continue
-		}
 		h := fnv.New64a()
 		h.Write(m[:56]) // never fails
-		if h.Sum64() != order.Uint64(m[56:]) || at != 0 && uint64(at) != pageSize {
-			continue
+		pageSize := uint64(order.Uint32(m[8:]))
+		switch {
+		case order.Uint64(b[:]) != uint64(i) || order.Uint16(b[8:]) != boltMetaPage || order.Uint32(m) != boltMagic || h.Sum64() != order.Uint64(m[56:]):
+			return 0, fmt.Errorf("meta page %d does not read: behind it may be the last thing that was acknowledged", i)
+		case order.Uint32(m[4:]) != boltVersion:
+			return 0, fmt.Errorf("format version %d, want %d", order.Uint32(m[4:]), boltVersion)
+		case pageSize < 512 || pageSize > 1<<16 || i > 0 && pageSize != c.pageSize:
+			return 0, fmt.Errorf("page size %d", pageSize)
 		}
-		if txid := order.Uint64(m[48:]); !found || txid > newest {
-			found, newest = true, txid
-			root, c.pages, c.pageSize = order.Uint64(m[16:]), order.Uint64(m[40:]), pageSize
+		c.pageSize = pageSize
+		if transactions[i] = order.Uint64(m[48:]); i == 0 || transactions[1] > transactions[0] {
+			root, c.pages = order.Uint64(m[16:]), order.Uint64(m[40:])
 		}
 	}
-	if !found {
-		return 0, errors.New("no valid meta page")
+	if d := transactions[0] - transactions[1]; d != 1 && d != ^uint64(0) {
+		return 0, fmt.Errorf("the meta pages are of transactions %d and %d, which do not follow on each other", transactions[0], transactions[1])
 	}
 	if c.pages > uint64(c.size)/c.pageSize {
 		return 0, fmt.Errorf("%d pages in use, but the file holds %d", c.pages, uint64(c.size)/c.pageSize)

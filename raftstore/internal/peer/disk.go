@@ -1,11 +1,15 @@
 package peer
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +17,8 @@ import (
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
+
+	"example.com/kubeviz/raftstore/failure"
 )
 
 const (
@@ -21,6 +27,8 @@ const (
 	cachedEntries = 128
 
 	logFile         = "raft.db"
+	snapshotFolder  = "snapshots"
+	probeFile       = "probe"
 	initialisedFile = "initialised"
 	rejoiningFile   = "rejoining"
 	openTimeout     = 5 * time.Second
@@ -30,16 +38,39 @@ const (
 	markerMode      = 0o600
 )
 
+// What raft keeps in its stable store.
 var (
-	keyCurrentTerm = []byte("CurrentTerm")
-
-	errDamagedDisk = errors.New("disk damaged")
+	keyCurrentTerm   = []byte("CurrentTerm")
+	keyVoteTerm      = []byte("LastVoteTerm")
+	keyVoteCandidate = []byte("LastVoteCand")
 )
 
+// ErrDamaged is in the chain of the error of a member whose disk does not hold what was written to it. It does not start from it.
+var ErrDamaged = errors.New("disk damaged")
+
+// ErrNotChecked is in the chain of the error of a check that could not be made.
+var ErrNotChecked = errors.New("not checked")
+
+var errDamagedDisk = ErrDamaged
+
 // Disk is where a member keeps its log, votes and snapshots between lives: a folder, or memory that dies with the program.
+//
+// What damage is, and what a crash leaves. Bolt writes the pages of a transaction to places that no valid page refers to, forces them to the medium, and then writes one of its two meta
+// pages, the older one, which makes them valid. A meta page fits into a sector, and a sector is written whole or not at all. So whatever instant power fails at, both
+// meta pages read, their transactions are consecutive, and what the newer one refers to is complete; what was being written refers to nothing and was acknowledged
+// to nobody. Such a file is opened, with nothing to mend. A meta page that does not read is never that: behind it may be the last transaction that was acknowledged, to which bolt falls
+// back silently. So it is damage, as is every page in use that is not what it should be, every entry or value whose checksum does not fit, a log that does not reach from
+// the newest sound snapshot to the end that was noted with its last entry, and a term that lies behind the log. A snapshot that is damaged is passed over where the log and
+// an older one make up for it. A disk that loses a write whole and says it was done is not found out.
 type Disk struct {
-	dir  string // empty: memory
-	sync bool
+	dir       string // empty: memory
+	sync      bool
+	condition condition
+	// check looks at a log file before it is opened; nil: it is looked at in this process.
+	check func(ctx context.Context, path string) error
+	// random draws where damage goes and, when volatile is set, what a power loss leaves of what was not forced to a medium in memory.
+	random   *rand.Rand
+	volatile bool
 	// unsaved is what a member on a folder that is not synced acknowledged and its file does not hold yet.
 	unsaved unsaved
 
@@ -51,8 +82,7 @@ type Disk struct {
 
 // memoryDisk is a disk for tests and for clusters that need not outlive the program.
 type memoryDisk struct {
-	store                  *raft.InmemStore
-	snapshots              *memorySnapshots
+	store                  *memoryLog
 	initialised, rejoining bool
 	identity               Identity
 }
@@ -67,8 +97,19 @@ func NewDisk(dir string, sync bool) *Disk {
 }
 
 func newMemoryDisk() *memoryDisk {
-	return &memoryDisk{store: raft.NewInmemStore(), snapshots: &memorySnapshots{}}
+	return &memoryDisk{store: newMemoryLog()}
 }
+
+// Seed sets what random draws from: where damage goes, and, with volatile, what a power loss leaves of what a disk in memory was not made to force to its medium. Without volatile it keeps
+// everything, as a disk does while only the program ends.
+func (d *Disk) Seed(seed uint64, volatile bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.random, d.volatile = rand.New(rand.NewPCG(seed, 0xd15c)), volatile
+}
+
+// CheckBy sets who looks at a log file before it is opened.
+func (d *Disk) CheckBy(check func(ctx context.Context, path string) error) { d.check = check }
 
 // Wipe deletes everything. With rejoin the member will, when started again, neither vote nor stand for election until it has caught up with a
 // leader: a voter that forgot what it acknowledged could otherwise help to elect a leader that never saw it.
@@ -79,6 +120,7 @@ func (d *Disk) Wipe(rejoin bool) error {
 		id := d.memory.identity
 		d.memory = newMemoryDisk()
 		d.memory.rejoining, d.memory.identity = rejoin, id
+		d.condition.mended()
 		return nil
 	}
 	d.unsaved.forget()
@@ -94,7 +136,15 @@ func (d *Disk) Wipe(rejoin bool) error {
 			return err
 		}
 	}
-	return d.Rejoining(rejoin)
+	if err := d.Rejoining(rejoin); err != nil {
+		return err
+	}
+	// Last, so that one that was interrupted leaves a disk that is known to have lost something, and not one that seems new.
+	if err := d.unmark(); err != nil {
+		return err
+	}
+	d.condition.mended()
+	return nil
 }
 
 // Used tells whether a member ever lived on this disk.
@@ -123,14 +173,30 @@ func (d *Disk) Rejoining(on bool) error {
 	return d.mark(rejoiningFile)
 }
 
+// usedSuffix is of the mark beside the folder of a disk that was used, so that the loss of the whole folder is noticed too.
+const usedSuffix = ".used"
+
+// markPaths are where a mark is.
+func (d *Disk) markPaths(name string) []string {
+	paths := []string{filepath.Join(d.dir, name)}
+	if name == initialisedFile && !strings.HasSuffix(d.dir, preparedSuffix) {
+		paths = append(paths, d.dir+usedSuffix)
+	}
+	return paths
+}
+
 func (d *Disk) marked(name string) bool {
 	if d.dir == "" {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		return name == initialisedFile && d.memory.initialised || name == rejoiningFile && d.memory.rejoining
 	}
-	_, err := os.Stat(filepath.Join(d.dir, name))
-	return err == nil
+	for _, path := range d.markPaths(name) {
+		if _, err := os.Stat(path); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *Disk) mark(name string) error {
@@ -143,7 +209,29 @@ func (d *Disk) mark(name string) error {
 	if err := os.MkdirAll(d.dir, directoryMode); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(d.dir, name), nil, markerMode)
+	for _, path := range d.markPaths(name) {
+		if _, err := os.Stat(path); err == nil {
+			continue
+		}
+		if err := os.WriteFile(path, nil, markerMode); err != nil {
+			return err
+		}
+		if d.sync {
+			if err := syncDir(filepath.Dir(path)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unmark forgets what is kept beside the folder.
+func (d *Disk) unmark() error {
+	err := os.Remove(d.dir + usedSuffix)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Size is what the member occupies, in bytes: the log file, which never shrinks, and its snapshots. Zero in memory.
@@ -169,44 +257,141 @@ type opened struct {
 	guard     *guard
 	logs      raft.LogStore
 	snapshots raft.SnapshotStore
-	close     func() error
+	ledger    ledger
+	// checked: every entry was read, and is what was written.
+	checked bool
+	close   func() error
+	// powerLoss makes the medium forget what it may.
+	powerLoss func()
 }
 
-func (d *Disk) open(logger hclog.Logger) (*opened, error) {
+// kill ends the access of this life to the disk, as a power loss does: nothing that raft still does reaches it.
+func (o *opened) kill() {
+	o.guard.gate.kill()
+	o.powerLoss()
+}
+
+func (d *Disk) open(logger hclog.Logger) (o *opened, err error) {
+	defer func() {
+		if errors.Is(err, ErrDamaged) {
+			d.found(err)
+		}
+	}()
 	if d.dir == "" {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		g := &guard{backing: d.memory.store}
-		return &opened{guard: g, logs: &gapless{LogStore: g}, snapshots: d.memory.snapshots, close: func() error { return nil }}, nil
+		return d.openMemory()
 	}
-	if err := os.MkdirAll(d.dir, directoryMode); err != nil {
+	return d.openFiles(logger)
+}
+
+// found notes that a check found damage.
+func (d *Disk) found(err error) {
+	if !d.Condition().Damages() {
+		d.condition.become(failure.Damaged, err.Error())
+	}
+}
+
+func (d *Disk) openMemory() (*opened, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.memory.store.use(d.sync || !d.volatile)
+	g := &guard{backing: s, gate: newGate(d, nil)}
+	if err := d.probe(g.gate); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(d.dir, logFile)
-	if info, err := os.Stat(path); err == nil && info.Size() == 0 && d.Used() {
-		// Bolt would take an empty file for a new store, and the member would have forgotten its vote.
-		return nil, fmt.Errorf("%w: %s is empty", errDamagedDisk, path)
+	lose := func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		s.powerLoss(d.random)
 	}
-	if err := checkBoltFile(path); err != nil {
+	return &opened{
+		guard: g, logs: &gapless{LogStore: g}, snapshots: &gatedSnapshots{SnapshotStore: s, guard: g, ledger: s}, ledger: s, close: func() error { return nil }, powerLoss: lose,
+	}, nil
+}
+
+func (d *Disk) openFiles(logger hclog.Logger) (*opened, error) {
+	if err := d.layOut(); err != nil {
+		return nil, err
+	}
+	if d.Used() { // whichever of its marks is missing
+		if err := d.mark(initialisedFile); err != nil {
+			return nil, fmt.Errorf("%w: it cannot be written: %w", errDisk, err)
+		}
+	}
+	path := filepath.Join(d.dir, logFile)
+	checked, err := d.inspect(path)
+	if err != nil {
+		return nil, err
+	}
+	g := &guard{gate: newGate(d, nil)}
+	if err := d.probe(g.gate); err != nil {
 		return nil, err
 	}
 	bolt, err := openBolt(path, d.sync)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.unsaved.save(func(s step) error { return s.do(bolt) }, func(step) {}); err != nil {
-		return nil, errors.Join(fmt.Errorf("write to %s what the member acknowledged before it stopped: %w", path, err), bolt.Close())
-	}
-	snapshots, err := raft.NewFileSnapshotStoreWithLogger(d.dir, snapshotsKept, logger)
+	var tailed *tailed
+	err = g.try(func() (err error) {
+		if tailed, err = newTailed(bolt); err != nil {
+			return err
+		}
+		if err := d.unsaved.save(func(s step) error { return s.do(tailed) }, func(step) {}); err != nil {
+			return fmt.Errorf("write to %s what the member acknowledged before it stopped: %w", path, err)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, errors.Join(err, bolt.Close())
 	}
-	g := &guard{backing: bolt}
+	snapshots, err := openSnapshots(filepath.Join(d.dir, snapshotFolder), d.sync, logger)
+	if err == nil && d.sync {
+		err = syncDir(d.dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, bolt.Close())
+	}
+	g.backing = tailed
 	cache, err := raft.NewLogCache(cachedEntries, g)
 	if err != nil {
 		return nil, errors.Join(err, bolt.Close())
 	}
-	return &opened{guard: g, logs: &gapless{LogStore: cache}, snapshots: snapshots, close: bolt.Close}, nil
+	return &opened{
+		guard: g, logs: &gapless{LogStore: cache}, snapshots: &gatedSnapshots{SnapshotStore: snapshots, guard: g, ledger: tailed}, ledger: tailed, checked: checked,
+		close: bolt.Close, powerLoss: func() {},
+	}, nil
+}
+
+// inspect looks at the log file, if there is one. checked tells that every entry was read.
+func (d *Disk) inspect(path string) (checked bool, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if d.Used() {
+			return false, fmt.Errorf("%w: a member lived here, but %s is gone", ErrDamaged, path)
+		}
+		return true, nil
+	case err != nil:
+		return false, err
+	case info.Size() == 0 && d.Used():
+		// Bolt would take an empty file for a new store, and the member would have forgotten its vote.
+		return false, fmt.Errorf("%w: %s is empty", ErrDamaged, path)
+	}
+	checked, err = d.checkFile(path)
+	if errors.Is(err, ErrDamaged) && !d.Used() {
+		// It was being made when the program ended. Nothing was acknowledged in it.
+		return true, os.Rename(path, path+unfinished)
+	}
+	return checked, err
+}
+
+func (d *Disk) checkFile(path string) (checked bool, err error) {
+	if d.check != nil {
+		err := d.check(context.Background(), path)
+		if !errors.Is(err, ErrNotChecked) {
+			return err == nil, err
+		}
+	}
+	return false, checkBoltFile(path)
 }
 
 // openBolt opens the file on its own goroutine, because what checkBoltFile overlooks may still make bolt panic or hang; a hanging
@@ -262,13 +447,24 @@ func (o *opened) check(used bool) error {
 		snapshot = snaps[0].Index
 	}
 	if last > 0 && first > snapshot+1 {
-		return fmt.Errorf("%w: log begins at %d, newest snapshot ends at %d", errDamagedDisk, first, snapshot)
+		return fmt.Errorf("%w: log begins at %d, newest sound snapshot ends at %d", errDamagedDisk, first, snapshot)
+	}
+	noted, err := o.ledger.Noted()
+	if err != nil {
+		return err
+	}
+	if max(snapshot, last) < noted {
+		return fmt.Errorf("%w: a snapshot up to entry %d was made, but what is there ends at %d", errDamagedDisk, noted, max(snapshot, last))
 	}
 	var term uint64
-	for i := first; last > 0 && i <= last; i++ {
+	from := first
+	if o.checked {
+		from = last // its neighbours were looked at with it
+	}
+	for i := from; last > 0 && i <= last; i++ {
 		var l raft.Log
 		if err := o.guard.GetLog(i, &l); err != nil {
-			return err
+			return fmt.Errorf("%w: %w", errDamagedDisk, err)
 		}
 		if l.Type == raft.LogCommand {
 			if _, err := DecodeEntry(l.Data); err != nil {
@@ -277,8 +473,8 @@ func (o *opened) check(used bool) error {
 		}
 		term = l.Term
 	}
-	current, err := o.guard.GetUint64(keyCurrentTerm)
-	if err != nil && err.Error() != raftboltdb.ErrKeyNotFound.Error() {
+	current, err := o.stable(used)
+	if err != nil {
 		return err
 	}
 	if current < term {
@@ -288,6 +484,37 @@ func (o *opened) check(used bool) error {
 		return fmt.Errorf("%w: a member lived here, but its term or log is gone", errDamagedDisk)
 	}
 	return nil
+}
+
+// stable reads what raft keeps beside the log, and makes sure that all of it is there: a value that is lost on a disk that was used would read as a vote never given.
+func (o *opened) stable(used bool) (term uint64, err error) {
+	for _, key := range [][]byte{keyCurrentTerm, keyVoteTerm, keyVoteCandidate} {
+		_, err := o.guard.Get(key)
+		switch {
+		case err == nil && bytes.Equal(key, keyCurrentTerm):
+			if term, err = o.guard.GetUint64(key); err != nil {
+				return 0, fmt.Errorf("%w: %w", errDamagedDisk, err)
+			}
+		case err == nil:
+		case err.Error() != raftboltdb.ErrKeyNotFound.Error():
+			return 0, fmt.Errorf("%w: %w", errDamagedDisk, err)
+		case used:
+			return 0, fmt.Errorf("%w: %s is gone", errDamagedDisk, key)
+		case bytes.Equal(key, keyVoteCandidate):
+			err = o.begin(key, nil)
+		default:
+			err = o.begin(key, make([]byte, 8))
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return term, nil
+}
+
+// begin writes a value to a disk that nobody has lived on.
+func (o *opened) begin(key, value []byte) error {
+	return o.guard.gate.write(func() error { return o.guard.backing.Set(key, sealValue(key, value)) })
 }
 
 // dropLog deletes all entries; the newest snapshot stands for them.
@@ -310,6 +537,9 @@ func (d *Disk) bootstrap(conf *raft.Config, o *opened, t raft.Transport, founder
 	if d.Used() || d.rejoining() || len(founders.Servers) == 0 {
 		return nil
 	}
+	if err := o.guard.pass(failure.BeforeBootstrap); err != nil {
+		return err
+	}
 	last, err := o.guard.LastIndex()
 	if err != nil {
 		return err
@@ -317,13 +547,18 @@ func (d *Disk) bootstrap(conf *raft.Config, o *opened, t raft.Transport, founder
 	if snaps, err := o.snapshots.List(); err != nil {
 		return err
 	} else if last == 0 && len(snaps) == 0 {
-		if err := o.guard.SetUint64(keyCurrentTerm, 0); err != nil {
+		if err := o.begin(keyCurrentTerm, make([]byte, 8)); err != nil {
 			return err
 		}
 	}
+	o.guard.founding = true
 	err = raft.BootstrapCluster(conf, o.logs, o.guard, o.snapshots, t, founders)
+	o.guard.founding = false
 	if err != nil && !errors.Is(err, raft.ErrCantBootstrap) {
 		return err
 	}
-	return d.mark(initialisedFile)
+	if err := o.guard.pass(failure.AfterBootstrap); err != nil {
+		return err
+	}
+	return o.guard.write("", "", func() error { return d.mark(initialisedFile) })
 }

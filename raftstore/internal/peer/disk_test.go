@@ -18,6 +18,9 @@ func filled(t testing.TB, n int) *Disk {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := o.check(false); err != nil {
+		t.Fatal(err)
+	}
 	o.guard.SetUint64(keyCurrentTerm, 3)
 	for i := 1; i <= n; i++ {
 		if err := o.logs.StoreLog(&raft.Log{Index: uint64(i), Term: 2, Data: EncodeEntry(2, []Encoded{EncodeCompact(uint64(i), int64(i))})}); err != nil {
@@ -117,7 +120,7 @@ func TestFirstErrorOfADiskIsFinal(t *testing.T) {
 	if err := g.SetUint64(keyCurrentTerm, 9); err != nil {
 		t.Errorf("raft would panic: %v", err)
 	}
-	if v, _ := d.memory.store.GetUint64(keyCurrentTerm); v != 0 {
+	if _, err := d.memory.store.Get(keyCurrentTerm); err == nil {
 		t.Error("the term was written after a failure")
 	}
 	<-failed
@@ -130,9 +133,7 @@ func TestFirstErrorOfADiskIsFinal(t *testing.T) {
 
 func TestCrashBetweenTermAndLogOfTheFirstStartIsRepaired(t *testing.T) {
 	d := NewDisk("", false)
-	if err := d.memory.store.SetUint64(keyCurrentTerm, 1); err != nil {
-		t.Fatal(err)
-	}
+	d.memory.store.values[string(keyCurrentTerm)] = sealValue(keyCurrentTerm, []byte{7: 1})
 	o, err := d.open(hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)

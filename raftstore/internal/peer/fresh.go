@@ -63,6 +63,9 @@ func (d *Disk) fill(f Fresh) (err error) {
 	if err := sink.Close(); err != nil {
 		return err
 	}
+	if _, err := o.stable(false); err != nil {
+		return err
+	}
 	if err := o.guard.SetUint64(keyCurrentTerm, 1); err != nil {
 		return err
 	}

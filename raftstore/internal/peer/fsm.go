@@ -39,6 +39,8 @@ var ErrLate = errors.New("the request was overtaken by too many later ones")
 type fsm struct {
 	decoder *Decoder
 	hooks   Hooks
+	// pass passes a point of the work on the disk.
+	pass func(failure.Point) error
 	// halt is called when an entry cannot be applied; it stops the member.
 	halt func(error)
 	// committed is called after each entry.

@@ -43,7 +43,7 @@ func TestEntriesBehindASnapshotReplaceALogThatEndsBeforeIt(t *testing.T) {
 }
 
 func TestTheLastEntryOfASnapshotIsKnownWithoutTheLog(t *testing.T) {
-	snaps := &memorySnapshots{}
+	snaps := newMemoryLog().use(true)
 	sink, err := snaps.Create(raft.SnapshotVersionMax, 99, 7, raft.Configuration{}, 1, nil)
 	if err != nil {
 		t.Fatal(err)

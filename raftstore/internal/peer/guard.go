@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"example.com/kubeviz/raftstore/failure"
 	"example.com/kubeviz/raftstore/internal/planted"
 	"example.com/kubeviz/raftstore/mvcc"
 )
@@ -31,9 +33,11 @@ type backing interface {
 // "succeeds", because raft panics otherwise, and a reader that raft does not allow to fail is ended in place. An instance that has seen an
 // error is never used again (raft may keep a wrong last index after one); the member is reopened from disk.
 //
-// Every entry carries a checksum in its extensions, because bolt does not notice most damage.
+// Every entry carries a checksum in its extensions, and every value one behind it, because bolt does not notice most damage.
 type guard struct {
 	backing
+	// gate is what every write passes.
+	gate *gate
 	// onFail is called once, on its own goroutine, with the first error.
 	onFail func(error)
 	// stored is called after entries were stored.
@@ -44,6 +48,9 @@ type guard struct {
 	// running is set when raft's goroutines are up, whose reads must not fail.
 	running atomic.Bool
 
+	// founding is set while the first configuration is written, whose points are others.
+	founding bool
+
 	mu     sync.Mutex
 	failed error
 	// inject, when set, is what the next write fails with.
@@ -53,6 +60,9 @@ type guard struct {
 func (g *guard) fail(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.failed == nil && errors.Is(err, errPowerLost) { // nobody is left to be told
+		g.failed = err
+	}
 	if g.failed == nil {
 		g.failed = fmt.Errorf("%w: %w", errDisk, err)
 		if g.onFail != nil {
@@ -83,19 +93,34 @@ func (g *guard) try(access func() error) (err error) {
 	return access()
 }
 
-func (g *guard) write(access func() error) error {
+// write does a durable step between two points.
+func (g *guard) write(before, after failure.Point, access func() error) error {
 	return g.try(func() error {
+		if err := g.pass(before); err != nil {
+			return err
+		}
 		g.mu.Lock()
 		injected := g.inject
 		g.mu.Unlock()
 		if injected != nil {
 			return g.fail(injected)
 		}
-		if err := access(); err != nil {
+		if err := g.gate.write(access); err != nil {
 			return g.fail(err)
 		}
-		return nil
+		return g.pass(after)
 	})
+}
+
+// pass passes a point where a trap may wait. The error of a trap is an error of the disk.
+func (g *guard) pass(at failure.Point) error {
+	if at == "" {
+		return nil
+	}
+	if err := g.gate.at(at); err != nil {
+		return g.fail(err)
+	}
+	return nil
 }
 
 // mustRead is for reads that raft answers with a panic: it ends raft's goroutine instead. The member is being shut down by then.
@@ -118,7 +143,11 @@ func (g *guard) StoreLogs(logs []*raft.Log) error {
 	if planted.Once(planted.AckBeforeStore, 30) {
 		return nil
 	}
-	err := g.write(func() error { return g.backing.StoreLogs(sealed) })
+	before, after := failure.BeforeStoreLog, failure.AfterStoreLog
+	if g.founding {
+		before, after = "", ""
+	}
+	err := g.write(before, after, func() error { return g.backing.StoreLogs(sealed) })
 	if err == nil && g.appended != nil {
 		g.appended(logs)
 	}
@@ -174,37 +203,82 @@ func (g *guard) DeleteRange(from, to uint64) error {
 	if last, _ := g.backing.LastIndex(); planted.Is(planted.KeepTruncated) && to >= last {
 		return nil
 	}
-	err := g.write(func() error { return g.backing.DeleteRange(from, to) })
+	err := g.write(failure.BeforeDeleteLog, failure.AfterDeleteLog, func() error { return g.backing.DeleteRange(from, to) })
 	if err == nil && g.deleted != nil {
 		g.deleted(from, to)
 	}
 	return err
 }
 
+// Set stores a value with a checksum. A vote is stored as two values, its term and then its candidate.
 func (g *guard) Set(key, value []byte) error {
-	if planted.Is(planted.ForgetVote) {
+	if planted.Is(planted.ForgetVote) && string(key) != string(keyCurrentTerm) {
 		return nil
 	}
-	return g.write(func() error { return g.backing.Set(key, value) })
+	var before, after failure.Point
+	switch {
+	case g.founding:
+		if string(key) == string(keyCurrentTerm) {
+			after = failure.AfterTermBootstrap
+		}
+	case string(key) == string(keyCurrentTerm):
+		before, after = failure.BeforeStoreTerm, failure.AfterStoreTerm
+	case string(key) == string(keyVoteTerm):
+		before = failure.BeforeStoreVote
+	case string(key) == string(keyVoteCandidate):
+		after = failure.AfterStoreVote
+	}
+	return g.write(before, after, func() error { return g.backing.Set(key, sealValue(key, value)) })
 }
 
 func (g *guard) SetUint64(key []byte, value uint64) error {
-	if planted.Is(planted.ForgetTerm) && g.running.Load() && string(key) == "CurrentTerm" {
+	if planted.Is(planted.ForgetTerm) && g.running.Load() && string(key) == string(keyCurrentTerm) {
 		return nil
 	}
-	err := g.write(func() error { return g.backing.SetUint64(key, value) })
-	if err != nil && string(key) == "CurrentTerm" && g.running.Load() {
+	err := g.Set(key, binary.BigEndian.AppendUint64(nil, value))
+	if err != nil && string(key) == string(keyCurrentTerm) && g.running.Load() {
 		return nil
 	}
 	return err
 }
 
 func (g *guard) Get(key []byte) (v []byte, err error) {
-	err = g.try(func() error { v, err = g.backing.Get(key); return err })
+	err = g.try(func() error {
+		sealed, err := g.backing.Get(key)
+		if err != nil {
+			return err // also of a key that is not there
+		}
+		if v, err = unsealValue(key, sealed); err != nil {
+			return g.fail(err)
+		}
+		return nil
+	})
 	return v, err
 }
 
-func (g *guard) GetUint64(key []byte) (v uint64, err error) {
-	err = g.try(func() error { v, err = g.backing.GetUint64(key); return err })
-	return v, err
+func (g *guard) GetUint64(key []byte) (uint64, error) {
+	v, err := g.Get(key)
+	if err != nil {
+		return 0, err
+	}
+	if len(v) != 8 {
+		return 0, g.fail(fmt.Errorf("read %s: %w: it has %d bytes", key, mvcc.ErrDamaged, len(v)))
+	}
+	return binary.BigEndian.Uint64(v), nil
+}
+
+// sealValue adds a checksum over key and value.
+func sealValue(key, value []byte) []byte {
+	b := append(append([]byte(nil), key...), value...)
+	return append(append([]byte(nil), value...), mvcc.Seal(b)[len(b):]...)
+}
+
+func unsealValue(key, sealed []byte) ([]byte, error) {
+	if len(sealed) >= 4 {
+		value := sealed[:len(sealed)-4]
+		if bytes.Equal(sealValue(key, value), sealed) {
+			return value, nil
+		}
+	}
+	return nil, fmt.Errorf("read %s: %w", key, mvcc.ErrDamaged)
 }

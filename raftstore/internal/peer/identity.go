@@ -90,10 +90,12 @@ func (d *Disk) SetAside() (where string, err error) {
 		defer d.mu.Unlock()
 		d.aside = append(d.aside, d.memory)
 		d.memory = newMemoryDisk()
+		d.condition.mended()
 		return "", nil
 	}
 	if _, err := os.Stat(d.dir); errors.Is(err, os.ErrNotExist) {
-		return "", nil
+		d.condition.mended()
+		return "", d.unmark()
 	}
 	if o, err := d.open(hclog.NewNullLogger()); err == nil { // saves what its files do not hold yet; where they are damaged, what they hold is all there is
 		if err := o.close(); err != nil {
@@ -106,6 +108,10 @@ func (d *Disk) SetAside() (where string, err error) {
 		if _, err := os.Stat(where); !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
+		if err := d.unmark(); err != nil { // first: the mark inside stays until the whole is moved
+			return "", err
+		}
+		d.condition.mended()
 		return where, os.Rename(d.dir, where)
 	}
 }

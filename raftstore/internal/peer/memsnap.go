@@ -4,55 +4,62 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/hashicorp/raft"
+
+	"example.com/kubeviz/raftstore/mvcc"
 )
 
-// memorySnapshots keeps the newest snapshots in memory. Raft's own store of this kind lists a snapshot before it is complete.
-type memorySnapshots struct {
-	mu    sync.Mutex
-	made  int
-	snaps []*memorySink // newest first
-}
+// Create, List and Open make a session a raft.SnapshotStore that keeps the newest snapshots in memory. Raft's own store of this kind lists a snapshot before it is complete.
 
-func (m *memorySnapshots) Create(version raft.SnapshotVersion, index, term uint64, c raft.Configuration, cIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.made++
-	return &memorySink{owner: m, meta: raft.SnapshotMeta{
-		Version: version, ID: fmt.Sprintf("%d-%d-%d", term, index, m.made), Index: index, Term: term, Configuration: c, ConfigurationIndex: cIndex,
+func (s *session) Create(version raft.SnapshotVersion, index, term uint64, c raft.Configuration, cIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session != s.n {
+		return nil, errPowerLost
+	}
+	s.made++
+	return &memorySink{owner: s, meta: raft.SnapshotMeta{
+		Version: version, ID: fmt.Sprintf("%d-%d-%d", term, index, s.made), Index: index, Term: term, Configuration: c, ConfigurationIndex: cIndex,
 	}}, nil
 }
 
-func (m *memorySnapshots) List() ([]*raft.SnapshotMeta, error) {
+// List leaves out what is damaged.
+func (m *memoryLog) List() ([]*raft.SnapshotMeta, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var list []*raft.SnapshotMeta
-	for _, s := range m.snaps {
-		meta := s.meta
-		list = append(list, &meta)
+	for _, s := range m.snapshots {
+		if mvcc.Checksum(s.data.Bytes()) == s.sum {
+			meta := s.meta
+			list = append(list, &meta)
+		}
 	}
 	return list, nil
 }
 
-func (m *memorySnapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
+func (m *memoryLog) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, s := range m.snaps {
-		if s.meta.ID == id {
-			meta := s.meta
-			return &meta, io.NopCloser(bytes.NewReader(s.data.Bytes())), nil
+	for _, s := range m.snapshots {
+		if s.meta.ID != id {
+			continue
 		}
+		if mvcc.Checksum(s.data.Bytes()) != s.sum {
+			return nil, nil, fmt.Errorf("snapshot %s: %w", id, mvcc.ErrDamaged)
+		}
+		meta := s.meta
+		return &meta, io.NopCloser(bytes.NewReader(s.data.Bytes())), nil
 	}
 	return nil, nil, fmt.Errorf("no snapshot %s", id)
 }
 
 // memorySink is a snapshot being written, and once closed, kept.
 type memorySink struct {
-	owner *memorySnapshots
+	owner *session
 	meta  raft.SnapshotMeta
 	data  bytes.Buffer
+	sum   uint32
 	done  bool
 }
 
@@ -71,9 +78,11 @@ func (s *memorySink) Close() error {
 	}
 	s.done = true
 	s.meta.Size = int64(s.data.Len())
-	s.owner.mu.Lock()
-	defer s.owner.mu.Unlock()
-	snaps := append([]*memorySink{s}, s.owner.snaps...)
-	s.owner.snaps = snaps[:min(len(snaps), snapshotsKept)]
-	return nil
+	s.sum = mvcc.Checksum(s.data.Bytes())
+	return s.owner.transact(func() func() {
+		old := s.owner.snapshots
+		snaps := append([]*memorySink{s}, old...)
+		s.owner.snapshots = snaps[:min(len(snaps), snapshotsKept)]
+		return func() { s.owner.snapshots = old }
+	})
 }

@@ -102,12 +102,18 @@ type Peer struct {
 // Start opens the disk, checks it and starts raft on it.
 func Start(conf Config) (started *Peer, err error) {
 	p := &Peer{conf: conf, begun: make(chan struct{}), stopping: make(chan struct{}), stopped: make(chan struct{})}
+	if step := conf.Hooks.Step; step != nil {
+		conf.Hooks.Step = func(at failure.Point) error { return p.stepped(step(at)) }
+		p.conf = conf
+	}
 	p.trans = newTransport(conf.Fabric, conf.Identity, conf.Name, p.begun)
 	p.fsm = &fsm{decoder: conf.Decoder, hooks: conf.Hooks, kv: mvcc.New(), met: new(met), committed: p.trans.news.tell, configured: p.configured, halt: func(err error) { go p.fail(err) }}
 	p.disk, err = conf.Disk.open(conf.Logger)
 	if err != nil {
 		return nil, err
 	}
+	p.disk.guard.gate.step = conf.Hooks.Step
+	p.fsm.pass = p.disk.guard.pass
 	if g, ok := p.disk.logs.(*gapless); ok {
 		g.snapshots = p.disk.snapshots
 	}
@@ -116,14 +122,19 @@ func Start(conf Config) (started *Peer, err error) {
 			err = fmt.Errorf("start raft: panic: %v\n%s", r, debug.Stack())
 		}
 		if err != nil {
+			p.disk.kill()
 			close(p.stopped)
 			err = errors.Join(err, p.disk.close())
 			started = nil
 		}
 	}()
 	if err := p.disk.check(conf.Disk.Used()); err != nil {
+		if errors.Is(err, ErrDamaged) {
+			conf.Disk.found(err)
+		}
 		return nil, err
 	}
+	conf.Disk.condition.sound()
 	if conf.DropLog {
 		if err := p.disk.dropLog(); err != nil {
 			return nil, err
@@ -154,6 +165,15 @@ func Start(conf Config) (started *Peer, err error) {
 	}
 	p.begin()
 	return p, nil
+}
+
+// stepped ends this life at once where a trap did: before anybody else has done so, nothing may have an effect any more.
+func (p *Peer) stepped(err error) error {
+	if err != nil && !errors.Is(err, failure.ErrIO) {
+		p.fsm.closed.Store(true)
+		p.disk.kill()
+	}
+	return err
 }
 
 // openedShown is how many of the newest entries of a log are told of when it is opened.
@@ -209,7 +229,7 @@ func (p *Peer) begin() {
 	p.trans.latest = p.Latest
 	p.trans.excludes = p.Excludes
 	p.trans.told = p.told
-	p.trans.markUsed = p.conf.Disk.MarkUsed
+	p.trans.markUsed = func() error { return p.disk.guard.write("", "", p.conf.Disk.MarkUsed) }
 	p.trans.fail = func(err error) { go p.fail(err) }
 	p.trans.step = p.conf.Hooks.Step
 	p.trans.position = func() (last, commit uint64) { return p.raft.LastIndex(), p.raft.CommitIndex() }
@@ -272,6 +292,7 @@ func (p *Peer) fail(err error) {
 func (p *Peer) Stop() {
 	p.stop.Do(func() {
 		p.fsm.closed.Store(true)
+		p.disk.kill()
 		close(p.stopping)
 		p.conf.Fabric.detach(p.end)
 		p.trans.Close()
@@ -357,7 +378,8 @@ func (p *Peer) Muted() bool { return p.trans.mute.Load() }
 
 // Unmute lets it take part in elections again, for good.
 func (p *Peer) Unmute() error {
-	if err := p.conf.Disk.Rejoining(false); err != nil {
+	lift := func() error { return p.conf.Disk.Rejoining(false) }
+	if err := p.disk.guard.write(failure.BeforeUnmute, failure.AfterUnmute, lift); err != nil {
 		return err
 	}
 	p.trans.mute.Store(false)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"example.com/kubeviz/raftstore/failure"
 	"example.com/kubeviz/raftstore/internal/planted"
 	"example.com/kubeviz/raftstore/mvcc"
 )
@@ -81,7 +82,7 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if planted.Is(planted.SnapshotMisses) {
 		view = planted.Kept(f).(*mvcc.View)
 	}
-	return &stateSnapshot{view: view, met: f.met.clone(), index: f.index.Load(), term: f.term.Load(), saved: f.hooks.Saved}, nil
+	return &stateSnapshot{view: view, met: f.met.clone(), index: f.index.Load(), term: f.term.Load(), saved: f.hooks.Saved, pass: f.pass}, nil
 }
 
 type stateSnapshot struct {
@@ -89,6 +90,7 @@ type stateSnapshot struct {
 	met         *met
 	index, term uint64
 	saved       func(index, term uint64) // nil: nobody wants to know
+	pass        func(failure.Point) error
 }
 
 func (s *stateSnapshot) Persist(sink raft.SnapshotSink) (err error) {
