@@ -57,7 +57,13 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
+// storeCheck is the word with which the program calls itself to check a file of the store; nobody else does.
+const storeCheck = "store-check"
+
 func run(args []string) int {
+	if len(args) == 2 && args[0] == storeCheck {
+		return engine.StoreCheck(args[1], os.Stdout)
+	}
 	cmd := rootCommand()
 	cmd.SetArgs(args)
 	err := cmd.Execute()
@@ -265,6 +271,9 @@ func narrated(s scenario.Scenario, f clusterFlags, record string, user *settings
 // withCluster starts a cluster, lets it be shown, and ends it. The loop has a goroutine of its own; a panic there ends what is shown first, then the program.
 func withCluster(s scenario.Scenario, f clusterFlags, record string, show func(*engine.Engine, *term.Guard) error) (err error) {
 	o := engine.Options{Scenario: s, Version: version, Store: engine.StoreRaft, DataDir: f.dataDir, Seed: f.seed, Rate: sim.Rate(f.rate)}
+	if self, err := os.Executable(); err == nil {
+		o.StoreCheck = []string{self, storeCheck}
+	}
 	if record != "" {
 		file, cerr := os.Create(record)
 		if cerr != nil {

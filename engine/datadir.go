@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,3 +79,6 @@ func (e *Engine) keepClock(now time.Time) error {
 	}
 	return err
 }
+
+// StoreCheck checks a file of the store and returns the code to exit with; see Options.StoreCheck.
+func StoreCheck(path string, out io.Writer) int { return raftstore.CheckMain(path, out) }

@@ -50,7 +50,10 @@ type Options struct {
 	Store string
 	// DataDir keeps the store's members between runs, with fsync; empty: a private temporary directory without fsync, removed by Close.
 	DataDir string
-	Seed    uint64
+	// StoreCheck is the command that checks a file of the store in a process of its own, which may die of what it finds; the file is its last argument. It is to call StoreCheck.
+	// Empty: files are looked at in this process.
+	StoreCheck []string
+	Seed       uint64
 	// Rate to begin with; sim.Unpaced for headless runs.
 	Rate sim.Rate
 	// HeldRate is the pace at which an unpaced clock is held while the store is at work; 0 means 1.

@@ -65,7 +65,11 @@ func openStoreDoor(e *Engine, masters []string) (*storeDoor, error) {
 	if e.opts.Store == StoreMemory {
 		d.cluster = memstore.New(masters, d, d)
 	} else {
-		c, err := raftstore.Open(raftstore.Options{Members: masters, Dir: e.dir, Sync: e.opts.DataDir != "", Network: d, Observer: d})
+		o := raftstore.Options{Members: masters, Dir: e.dir, Sync: e.opts.DataDir != "", Network: d, Observer: d, Seed: e.opts.Seed}
+		if len(e.opts.StoreCheck) > 0 {
+			o.Check = raftstore.CheckCommand(e.opts.StoreCheck...)
+		}
+		c, err := raftstore.Open(o)
 		if err != nil {
 			return nil, fmt.Errorf("open the store: %w", err)
 		}

@@ -449,9 +449,12 @@ func (o *opened) check(used bool) error {
 	if last > 0 && first > snapshot+1 {
 		return fmt.Errorf("%w: log begins at %d, newest sound snapshot ends at %d", errDamagedDisk, first, snapshot)
 	}
-	noted, err := o.ledger.Noted()
+	noted, kept, err := o.ledger.Noted()
 	if err != nil {
 		return err
+	}
+	if used && !kept {
+		return fmt.Errorf("%w: a member lived here, but its log is gone", errDamagedDisk)
 	}
 	if max(snapshot, last) < noted {
 		return fmt.Errorf("%w: a snapshot up to entry %d was made, but what is there ends at %d", errDamagedDisk, noted, max(snapshot, last))
@@ -466,10 +469,8 @@ func (o *opened) check(used bool) error {
 		if err := o.guard.GetLog(i, &l); err != nil {
 			return fmt.Errorf("%w: %w", errDamagedDisk, err)
 		}
-		if l.Type == raft.LogCommand {
-			if _, err := DecodeEntry(l.Data); err != nil {
-				return fmt.Errorf("%w: entry %d: %w", errDamagedDisk, i, err)
-			}
+		if err := checkEntry(&l, i); err != nil {
+			return err
 		}
 		term = l.Term
 	}

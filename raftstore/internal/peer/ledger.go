@@ -13,9 +13,9 @@ import (
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
-// ledger remembers the index of the newest snapshot, so that its loss is noticed. It is written after the snapshot.
+// ledger remembers the index of the newest snapshot, so that its loss is noticed. It is written after the snapshot. kept is false where nothing was ever stored.
 type ledger interface {
-	Noted() (snapshot uint64, err error)
+	Noted() (snapshot uint64, kept bool, err error)
 	Note(snapshot uint64) error
 }
 
@@ -30,6 +30,7 @@ type tailed struct {
 	backing
 	mu   sync.Mutex
 	at   tail
+	kept bool
 	last uint64 // of what is there; 0: nothing
 }
 
@@ -73,6 +74,7 @@ func newTailed(b backing) (*tailed, error) {
 	if t.at, err = readTail(&l); err != nil {
 		return nil, err
 	}
+	t.kept = true
 	first, err := t.FirstIndex()
 	if err != nil {
 		return nil, err
@@ -134,7 +136,7 @@ func (t *tailed) put(logs []*raft.Log, at tail, last uint64) error {
 	if err := t.backing.StoreLogs(append(logs[:len(logs):len(logs)], at.entry())); err != nil {
 		return err
 	}
-	t.at, t.last = at, last
+	t.at, t.kept, t.last = at, true, last
 	return nil
 }
 
@@ -169,10 +171,10 @@ func (t *tailed) DeleteRange(from, to uint64) error {
 }
 
 // Noted and Note are the ledger's.
-func (t *tailed) Noted() (uint64, error) {
+func (t *tailed) Noted() (uint64, bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.at.Snapshot, nil
+	return t.at.Snapshot, t.kept, nil
 }
 
 func (t *tailed) Note(snapshot uint64) error {

@@ -205,10 +205,10 @@ func (*session) SetUint64([]byte, uint64) error   { return errPlain }
 func (*session) GetUint64([]byte) (uint64, error) { return 0, errPlain }
 
 // Noted and Note are the ledger's.
-func (m *memoryLog) Noted() (uint64, error) {
+func (m *memoryLog) Noted() (uint64, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.noted, nil
+	return m.noted, m.noted > 0 || m.last > 0, nil
 }
 
 func (s *session) Note(snapshot uint64) error {
