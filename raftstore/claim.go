@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"example.com/kubeviz/raftstore/internal/peer"
 )
 
 const (
@@ -12,9 +14,9 @@ const (
 	membersFile = "members.json"
 )
 
-// claim takes a folder for this process until release is called. It fails, saying why, when the folder cannot be written, another process has it, or what is in it
+// claim takes a folder for this process until release is called. It fails, saying why, when the folder cannot be written, another process has it, its layout is another, or what is in it
 // belongs to a cluster of other members: raft keeps its list of voters in the log, and a cluster opened with another list would never agree on who votes.
-func claim(dir string, members []string) (release func() error, err error) {
+func claim(dir string, members []string, sync bool) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -22,14 +24,21 @@ func claim(dir string, members []string) (release func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	had, err := readRoster(dir)
+	err = peer.CheckLayout(dir, func() bool {
+		_, err := os.Stat(filepath.Join(dir, membersFile))
+		return err == nil
+	}, sync)
+	var had *roster
+	if err == nil {
+		had, err = readRoster(dir)
+	}
 	if err == nil && had != nil && !had.opens(members) {
 		err = had.refusal(dir, members)
 	}
 	if err == nil && had == nil {
 		var text []byte
 		if text, err = json.Marshal(members); err == nil {
-			err = os.WriteFile(filepath.Join(dir, membersFile), append(text, '\n'), 0o600)
+			err = peer.WriteWhole(filepath.Join(dir, membersFile), text, sync)
 		}
 	}
 	if err != nil {

@@ -190,7 +190,7 @@ func Open(o Options) (*RaftCluster, error) {
 	c.roster.Store(newRoster(o.Members))
 	c.release = func() error { return nil }
 	if !o.InMemory {
-		release, err := claim(o.Dir, o.Members)
+		release, err := claim(o.Dir, o.Members, o.Sync)
 		if err != nil {
 			return nil, err
 		}

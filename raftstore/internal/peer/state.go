@@ -89,8 +89,15 @@ type stateSnapshot struct {
 	view        *mvcc.View
 	met         *met
 	index, term uint64
-	saved       func(index, term uint64) // nil: nobody wants to know
-	pass        func(failure.Point) error
+	saved       func(index, term uint64)  // nil: nobody wants to know
+	pass        func(failure.Point) error // nil: no traps
+}
+
+func (s *stateSnapshot) at(p failure.Point) error {
+	if s.pass == nil {
+		return nil
+	}
+	return s.pass(p)
 }
 
 func (s *stateSnapshot) Persist(sink raft.SnapshotSink) (err error) {
@@ -102,13 +109,29 @@ func (s *stateSnapshot) Persist(sink raft.SnapshotSink) (err error) {
 			err = errors.Join(err, sink.Cancel())
 		}
 	}()
-	if _, err := sink.Write(stateHeader(s.index, s.term, s.view.DBSize(), s.met)); err != nil {
-		return err
+	state := s.view.Encode()
+	for _, part := range []struct {
+		before failure.Point
+		b      []byte
+	}{
+		{failure.BeforeSnapshot, stateHeader(s.index, s.term, s.view.DBSize(), s.met)},
+		{"", state[:len(state)/2]},
+		{failure.InSnapshot, state[len(state)/2:]},
+	} {
+		if err := s.at(part.before); err != nil {
+			return err
+		}
+		if _, err := sink.Write(part.b); err != nil {
+			return err
+		}
 	}
-	if _, err := sink.Write(s.view.Encode()); err != nil {
+	if err := s.at(failure.BeforeSnapshotClose); err != nil {
 		return err
 	}
 	if err := sink.Close(); err != nil {
+		return err
+	}
+	if err := s.at(failure.AfterSnapshot); err != nil {
 		return err
 	}
 	if s.saved != nil {
