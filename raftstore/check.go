@@ -69,7 +69,7 @@ func CheckCommand(argv ...string) func(ctx context.Context, path string) error {
 		switch {
 		case err == nil:
 			return nil
-		case ctx.Err() != nil:
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return fmt.Errorf("%w: %s: reading it does not end within %v", peer.ErrDamaged, path, limit)
 		case !errors.As(err, &exit) || exit.ExitCode() == checkImpotent || !strings.Contains(errs.String(), checkGreetings):
 			return fmt.Errorf("%w: %s: %w: %s", peer.ErrNotChecked, path, err, strings.TrimSpace(out.String()))

@@ -98,48 +98,66 @@ func TestATrapAtAnyPointLosesNothingAcknowledged(t *testing.T) {
 					told := new(news)
 					o := snapshotting()
 					o.Sync, o.Observer, o.Seed = true, told, 1
-					c := openLed(t, o)
-					lay := func() {
-						for _, name := range names(3) {
-							c.Traps().Set(failure.Trap{Member: name, Point: at, Action: action, Delay: 300 * time.Millisecond})
-						}
-					}
-					if strings.HasSuffix(string(at), "bootstrap") { // those of a cluster that begins
-						killAll(c)
-						for _, name := range names(3) {
-							if err := c.WipeMember(name); err != nil {
-								t.Fatal(err)
-							}
-						}
-						lay()
-						for _, name := range names(3) {
-							if err := c.StartMember(name); err != nil {
-								t.Fatal(err)
-							}
-						}
-						pause(time.Second, nil)
-						revive(t, c)
-					}
-					stop := startTraffic(t, c)
-					if len(c.Traps().Waiting()) == 0 && len(told.of(TrapSprung)) == 0 {
-						pause(500*time.Millisecond, nil)
-						lay()
-						commotion(t, c, told)
-					}
-					trap, sprung := told.trapped()
-					if !sprung {
-						t.Fatalf("nobody came by %s", at)
-					}
-					if s := c.Store(trap.Member).Status(); action == failure.Fail && at.CanFail() && !s.Up && !strings.Contains(s.Err, failure.ErrIO.Error()) {
-						t.Errorf("%s stopped without naming the failure: %q", trap.Member, s.Err)
-					}
-					revive(t, c)
-					pause(500*time.Millisecond, nil)
-					stop(t)
+					trap(t, openLed(t, o), told, at, action)
 				})
 			})
 		}
 	}
+}
+
+func TestATrapOnFilesLosesNothingAcknowledged(t *testing.T) {
+	for at, action := range map[failure.Point]failure.Action{
+		failure.AfterTermBootstrap: failure.Kill, failure.BeforeStoreVote: failure.Fail, failure.BeforeStoreLog: failure.Fail, failure.AfterStoreLog: failure.Kill, failure.InSnapshot: failure.Kill,
+	} {
+		t.Run(fmt.Sprint(at, " ", action), func(t *testing.T) {
+			t.Parallel()
+			told := new(news)
+			o := snapshotting()
+			o.InMemory, o.Dir, o.Sync, o.Observer, o.Seed = false, t.TempDir(), true, told, 1
+			trap(t, openLed(t, o), told, at, action)
+		})
+	}
+}
+
+// trap lays a trap on each member of a cluster at work, waits until one has stepped on it, and looks whether all is as it should be when that one is back.
+func trap(t *testing.T, c *RaftCluster, told *news, at failure.Point, action failure.Action) {
+	lay := func() {
+		for _, name := range names(3) {
+			c.Traps().Set(failure.Trap{Member: name, Point: at, Action: action, Delay: 300 * time.Millisecond})
+		}
+	}
+	if strings.HasSuffix(string(at), "bootstrap") { // those of a cluster that begins
+		killAll(c)
+		for _, name := range names(3) {
+			if err := c.WipeMember(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lay()
+		for _, name := range names(3) {
+			if err := c.StartMember(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pause(time.Second, nil)
+		revive(t, c)
+	}
+	stop := startTraffic(t, c)
+	if len(c.Traps().Waiting()) == 0 && len(told.of(TrapSprung)) == 0 {
+		pause(500*time.Millisecond, nil)
+		lay()
+		commotion(t, c, told)
+	}
+	trap, sprung := told.trapped()
+	if !sprung {
+		t.Fatalf("nobody came by %s", at)
+	}
+	if s := c.Store(trap.Member).Status(); action == failure.Fail && at.CanFail() && !s.Up && !strings.Contains(s.Err, failure.ErrIO.Error()) {
+		t.Errorf("%s stopped without naming the failure: %q", trap.Member, s.Err)
+	}
+	revive(t, c)
+	pause(500*time.Millisecond, nil)
+	stop(t)
 }
 
 // checkInChild in the environment makes the test program the one that checks a file.
