@@ -478,6 +478,7 @@ func (o *opened) check(used bool) error {
 	if err != nil {
 		return err
 	}
+	o.guard.term.Store(current)
 	if current < term {
 		return fmt.Errorf("%w: the log reaches term %d, but the current term reads %d", errDamagedDisk, term, current)
 	}

@@ -48,6 +48,8 @@ type guard struct {
 	// running is set when raft's goroutines are up, whose reads must not fail.
 	running atomic.Bool
 
+	// term is the newest that is on the disk.
+	term atomic.Uint64
 	// founding is set while the first configuration is written, whose points are others.
 	founding bool
 
@@ -232,11 +234,16 @@ func (g *guard) Set(key, value []byte) error {
 }
 
 func (g *guard) SetUint64(key []byte, value uint64) error {
-	if planted.Is(planted.ForgetTerm) && g.running.Load() && string(key) == string(keyCurrentTerm) {
+	isTerm := string(key) == string(keyCurrentTerm)
+	if planted.Is(planted.ForgetTerm) && g.running.Load() && isTerm {
+		g.term.Store(value)
 		return nil
 	}
 	err := g.Set(key, binary.BigEndian.AppendUint64(nil, value))
-	if err != nil && string(key) == string(keyCurrentTerm) && g.running.Load() {
+	switch {
+	case err == nil && isTerm:
+		g.term.Store(value)
+	case isTerm && g.running.Load():
 		return nil
 	}
 	return err

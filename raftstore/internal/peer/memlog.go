@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"example.com/kubeviz/raftstore/internal/planted"
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 )
@@ -83,7 +84,7 @@ func (s *session) transact(change func() (undo func())) error {
 	}
 	s.unforced = append(s.unforced, change())
 	switch n := len(s.unforced); {
-	case s.forced:
+	case s.forced && !planted.Is(planted.SkipSync):
 		s.unforced = s.unforced[:0]
 	case n > unforcedMax: // the machine writes back by itself what is old
 		s.unforced = append([]func(){}, s.unforced[n/2:]...)

@@ -324,7 +324,7 @@ func (p *Peer) Propose(term uint64, data []byte) bool {
 
 // Role tells whether this member leads, follows or stands for election, and its term.
 func (p *Peer) Role() (state raft.RaftState, term uint64) {
-	return p.raft.State(), p.raft.CurrentTerm()
+	return p.raft.State(), p.CurrentTerm()
 }
 
 // Leads tells whether this member leads in term, as far as it knows itself.
@@ -338,8 +338,8 @@ func (p *Peer) Leader() string {
 	return string(address)
 }
 
-// CurrentTerm is the term this member is in.
-func (p *Peer) CurrentTerm() uint64 { return p.raft.CurrentTerm() }
+// CurrentTerm is the term this member is in. One that raft could not store does not count: nothing is promised in it, and the next start does not know of it.
+func (p *Peer) CurrentTerm() uint64 { return min(p.raft.CurrentTerm(), p.disk.guard.term.Load()) }
 
 // CommitIndex is how far the log is committed, as far as this member knows.
 func (p *Peer) CommitIndex() uint64 { return p.raft.CommitIndex() }
