@@ -81,6 +81,9 @@ type Recorder struct {
 	applied []raftstore.Applied
 	roles   []raftstore.MemberStatus
 	kinds   map[string]int
+	changes []raftstore.Change
+	// jumps are the revisions at which a restore made the cluster begin anew.
+	jumps []int64
 }
 
 func (r *Recorder) RoleChanged(s raftstore.MemberStatus) {
@@ -104,7 +107,23 @@ func (r *Recorder) Applied(a raftstore.Applied) {
 	r.applied = append(r.applied, a)
 }
 
-func (r *Recorder) Changed(raftstore.Change) {}
+func (r *Recorder) Changed(c raftstore.Change) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changes = append(r.changes, c)
+}
+
+// changed lists what was told of a kind.
+func (e *env) changed(kind raftstore.ChangeKind) (all []raftstore.Change) {
+	e.obs.mu.Lock()
+	defer e.obs.mu.Unlock()
+	for _, c := range e.obs.changes {
+		if c.Kind == kind {
+			all = append(all, c)
+		}
+	}
+	return all
+}
 
 // env is one test's cluster.
 type env struct {
@@ -132,12 +151,15 @@ func newEnv(t *testing.T, h Harness, members int) *env {
 	return e
 }
 
-// checkObserved holds for every test: each revision is announced once and in order.
+// checkObserved holds for every test: each revision is announced once and in order, but for those that a restore leaps over.
 func (e *env) checkObserved() {
 	e.obs.mu.Lock()
 	defer e.obs.mu.Unlock()
 	last := int64(1)
 	for _, a := range e.obs.applied {
+		if len(e.obs.jumps) > 0 && a.Revision == e.obs.jumps[0]+1 {
+			last, e.obs.jumps = e.obs.jumps[0], e.obs.jumps[1:]
+		}
 		if a.Revision != last+1 {
 			e.Errorf("observer heard of revision %d after %d", a.Revision, last)
 			return
@@ -270,7 +292,7 @@ func (e *env) follows(s raftstore.MemberStatus) bool {
 			n++
 		}
 	}
-	return n > len(e.all)/2
+	return n >= e.c.Membership().Quorum()
 }
 
 func (e *env) others(not string) []string {
@@ -313,20 +335,26 @@ func (e *env) awaitReady(member string) {
 
 // watcher collects what a watch delivers.
 type watcher struct {
-	mu     sync.Mutex
-	events []mvcc.Event
-	rev    int64
-	err    error
-	ends   int
-	cancel func()
+	mu      sync.Mutex
+	events  []mvcc.Event
+	batches []raftstore.WatchBatch
+	rev     int64
+	err     error
+	ends    int
+	cancel  func()
 }
 
 func (e *env) watch(member, prefix string, from int64) *watcher {
+	return e.watchAs(member, raftstore.WatchRequest{Prefix: prefix, From: from, Progress: true})
+}
+
+func (e *env) watchAs(member string, r raftstore.WatchRequest) *watcher {
 	w := &watcher{}
-	w.cancel = e.c.Store(member).Watch(raftstore.WatchRequest{Prefix: prefix, From: from, Progress: true}, func(b raftstore.WatchBatch) {
+	w.cancel = e.c.Store(member).Watch(r, func(b raftstore.WatchBatch) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.events = append(w.events, b.Events...)
+		w.batches = append(w.batches, b)
 		if b.Err != nil {
 			w.err = b.Err
 			w.ends++
