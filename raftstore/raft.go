@@ -3,8 +3,9 @@ package raftstore
 // DESIGN of the cluster on hashicorp/raft.
 //
 // Writes. A member queues the writes its clients bring. When it knows a leader it hands over all that are waiting: to its own proposer if it
-// leads, else over the network to the leader's. The proposer puts everything that has arrived while raft was busy into one log entry
-// (group commit). A write is answered when the state machine of the member it was brought to has applied it, as in etcd: who is answered
+// leads, else over the network to the leader's. The proposer puts everything that has arrived while the groups before were on their way into one
+// (group commit), in entries of a size that bolt stores well. Where disks are synced the followers get the entries while the leader's disk is still
+// at work (internal/peer/ahead.go); where they are not, all disks are written a moment later (internal/peer/behind.go). A write is answered when the state machine of the member it was brought to has applied it, as in etcd: who is answered
 // by a member can read the write there. Nothing waits for raft's futures, which may never answer.
 //
 // Outcomes. An entry is valid only in the term it was proposed in, and is skipped by all members where raft logs it in another. A new leader's
@@ -76,7 +77,7 @@ type Options struct {
 	Dir      string
 	InMemory bool
 	// Sync forces every write to the medium before it is acknowledged, so that it survives power loss. Without it, what a member acknowledged survives the end of that
-	// member, however sudden, but of the last 10 ms nothing may survive the end of the program (internal/peer/behind.go): for folders that nobody opens again.
+	// member, however sudden, but of the last 100 ms nothing may survive the end of the program (internal/peer/behind.go): for folders that nobody opens again.
 	Sync bool
 	// Network decides about messages; nil: OpenNetwork. Observer hears what happens; nil: nobody.
 	Network  Network

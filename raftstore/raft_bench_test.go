@@ -50,6 +50,9 @@ func put(s Store, key string, value []byte) TxnResult {
 
 func disks(b *testing.B, run func(b *testing.B, o func() Options)) {
 	b.Run("memory", func(b *testing.B) { run(b, func() Options { return Options{Members: names(3), InMemory: true} }) })
+	b.Run("synced", func(b *testing.B) {
+		run(b, func() Options { return Options{Members: names(3), Dir: b.TempDir(), Sync: true} })
+	})
 	b.Run("bolt", func(b *testing.B) { run(b, func() Options { return Options{Members: names(3), Dir: b.TempDir()} }) })
 }
 
@@ -77,7 +80,7 @@ func BenchmarkWrites(b *testing.B) {
 				}
 				wg.Wait()
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "writes/s")
-				b.ReportMetric(float64(b.N)/float64(c.leaderLife().peer.Load().Applied()), "writes/entry")
+				b.ReportMetric(float64(b.N)/float64(leader.Status().Applied), "writes/entry")
 				b.ReportMetric(float64((processor()-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
 			})
 		}

@@ -11,14 +11,17 @@ import (
 )
 
 const (
-	// entryBytes is about how large a log entry is allowed to grow by group commit.
-	entryBytes = 1 << 20
+	// groupBytes is about how much is proposed, or forwarded, at once by group commit. A group goes into the log as entries of about entryBytes: bolt writes the newest four or five
+	// entries anew with each transaction where they do not fit into a page, so that few large ones would be written five times.
+	groupBytes = 1 << 20
+	entryBytes = 64 << 10
 	// forwardsMax is how many batches a member has on their way to the leader at once. While they are, further writes gather.
 	forwardsMax = 4
-	// flyingMax is how many entries a leader has on their way at once. While they are, further writes gather: an entry costs as much as twenty writes in it.
-	// It is no promise: an entry that takes longer than flyingFor holds nothing up, so that a leader without a majority goes on writing its log, as raft has it.
+	// flyingMax is how many groups a leader has on their way at once; one where disks are synced, because there a group costs more than a hundred writes in it.
+	// While they are, further writes gather. It is no promise: a group that takes longer than flyingFor holds nothing up, so that a leader without a
+	// majority goes on writing its log, as raft has it.
 	flyingMax = 2
-	flyingFor = 20 * time.Millisecond
+	flyingFor = 50 * time.Millisecond
 )
 
 // writes is the part of a life that deals with writes; guarded by life.mu.
@@ -33,7 +36,7 @@ type writes struct {
 	outbox []outgoing
 	// forwarding counts batches on their way.
 	forwarding int
-	// flying are the entries this member proposed and has not applied, by the id of their last write; launched is when the newest was proposed.
+	// flying are the groups this member proposed and has not applied, by the id of their last write; launched is when the newest was proposed.
 	flying   map[uint64]struct{}
 	launched time.Time
 }
@@ -201,7 +204,7 @@ func (l *life) handOver() bool {
 	}
 	var batch []*proposal
 	size := 0
-	for len(l.queue) > 0 && size < entryBytes {
+	for len(l.queue) > 0 && size < groupBytes {
 		w := l.queue[0]
 		l.queue = l.queue[1:]
 		if l.pending[w.enc.ID] == w {
@@ -273,8 +276,8 @@ func (l *life) accept(term uint64, writes []peer.Encoded) bool {
 	return true
 }
 
-// proposeWrites puts everything that has gathered into one entry, and waits only until raft has taken that over; what arrives while enough entries are
-// on their way makes the next.
+// proposeWrites proposes everything that has gathered together, and waits only until raft has taken that over; what arrives while enough groups are on their way
+// makes the next.
 func (l *life) proposeWrites() {
 	p := l.peer.Load()
 	held := time.NewTimer(flyingFor)
@@ -290,7 +293,7 @@ func (l *life) proposeWrites() {
 			// Go runs what has just been woken first: without this the one writer whose answer came last would go round alone, in entries of one write, while
 			// the others wait for a processor.
 			runtime.Gosched()
-			term, batch, wait := l.nextEntry()
+			term, batch, wait := l.nextGroup()
 			if wait > 0 {
 				held.Reset(wait)
 			}
@@ -303,23 +306,36 @@ func (l *life) proposeWrites() {
 			if planted.Once(planted.AckBeforeCommit, 10) {
 				l.answerEarly(term, batch)
 			}
-			if !p.Propose(term, peer.EncodeEntry(term, batch)) {
-				l.notProposed(batch)
-			} else if !l.step(failure.AfterPropose) {
-				return
+			for first := true; first || len(batch) > 0; first = false {
+				n := entryOf(batch)
+				if !p.Propose(term, peer.EncodeEntry(term, batch[:n])) {
+					l.notProposed(batch)
+					break
+				}
+				if batch = batch[n:]; len(batch) == 0 && !l.step(failure.AfterPropose) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// nextEntry takes writes of one term from the outbox, up to the size of an entry. When enough entries are flying it says how long to wait for one of them.
-func (l *life) nextEntry() (term uint64, batch []peer.Encoded, wait time.Duration) {
+// entryOf tells how many of the writes make the next entry.
+func entryOf(batch []peer.Encoded) (n int) {
+	for size := 0; n < len(batch) && size < entryBytes; n++ {
+		size += len(batch[n].Body)
+	}
+	return n
+}
+
+// nextGroup takes writes of one term from the outbox, up to the size of a group. When enough groups are flying it says how long to wait for one of them.
+func (l *life) nextGroup() (term uint64, batch []peer.Encoded, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.outbox) == 0 {
 		return 0, nil, 0
 	}
-	if len(l.flying) >= flyingMax {
+	if n := len(l.flying); n >= flyingMax || n > 0 && l.m.c.opt.Sync {
 		if wait = flyingFor - time.Since(l.launched); wait > 0 {
 			return 0, nil, wait
 		}
@@ -327,7 +343,7 @@ func (l *life) nextEntry() (term uint64, batch []peer.Encoded, wait time.Duratio
 	}
 	size, n := 0, 0
 	for _, o := range l.outbox {
-		if n > 0 && (o.term != term || size >= entryBytes) {
+		if n > 0 && (o.term != term || size >= groupBytes) {
 			break
 		}
 		term = o.term

@@ -2,7 +2,7 @@
 //
 //	go run . -quick            about a minute and a half: enough to see where things stand
 //	go run .                   about eight minutes: the figures to quote
-//	go run . -only write,hold  some of: write, read, fail, hold, watch
+//	go run . -only synced,hold some of: unsynced, synced, read, watch, fail, hold
 //
 // Owns: the comparison. It is a module of its own, so that kubeviz does not depend on etcd. Imports of ours: raftstore, raftstore/mvcc.
 //
@@ -22,7 +22,7 @@ import (
 
 func main() {
 	quick := flag.Bool("quick", false, "short rounds, few trials")
-	only := flag.String("only", "write,read,fail,hold,watch", "what to measure")
+	only := flag.String("only", "unsynced,synced,read,watch,fail,hold", "what to measure")
 	base := flag.String("dir", os.TempDir(), "where both keep their files")
 	name := flag.String("contender", "", "be this contender (used by the program itself)")
 	sync := flag.Bool("sync", false, "with -contender: force writes to the medium")

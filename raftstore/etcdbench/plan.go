@@ -57,8 +57,8 @@ func (p plan) run(base string, only []string) ([]row, error) {
 		name string
 		do   func(base string) ([]row, error)
 	}{
-		{"write", func(base string) ([]row, error) { return p.writes(base, false) }},
-		{"write", func(base string) ([]row, error) { return p.writes(base, true) }},
+		{"unsynced", func(base string) ([]row, error) { return p.writes(base, false) }},
+		{"synced", func(base string) ([]row, error) { return p.writes(base, true) }},
 		{"read", p.reads},
 		{"watch", p.watches},
 		{"fail", p.failOvers},

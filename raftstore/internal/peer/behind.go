@@ -14,7 +14,7 @@ import (
 const (
 	// saveEvery is about how long what was stored stays in memory alone. The longer, the more entries share one transaction of bolt, which costs
 	// as much as a hundred small entries.
-	saveEvery = 10 * time.Millisecond
+	saveEvery = 100 * time.Millisecond
 	// unsavedMax is how many bytes may wait; then storing waits as well. hurryAt is when saveEvery is not waited for.
 	unsavedMax = 32 << 20
 	hurryAt    = 4 << 20

@@ -40,8 +40,9 @@ type guard struct {
 	gate *gate
 	// onFail is called once, on its own goroutine, with the first error.
 	onFail func(error)
-	// stored is called after entries were stored.
-	stored func()
+	// storing is called before entries are stored, stored after; storing may be nil.
+	storing func(logs []*raft.Log)
+	stored  func()
 	// appended and deleted are called after the log was changed, with what raft asked for; nil: nobody wants to know.
 	appended func(logs []*raft.Log)
 	deleted  func(from, to uint64)
@@ -149,7 +150,12 @@ func (g *guard) StoreLogs(logs []*raft.Log) error {
 	if g.founding {
 		before, after = "", ""
 	}
-	err := g.write(before, after, func() error { return g.backing.StoreLogs(sealed) })
+	err := g.write(before, after, func() error {
+		if g.storing != nil {
+			g.storing(logs)
+		}
+		return g.backing.StoreLogs(sealed)
+	})
 	if err == nil && g.appended != nil {
 		g.appended(logs)
 	}

@@ -151,6 +151,10 @@ func Start(conf Config) (started *Peer, err error) {
 		return nil, err
 	}
 	p.trans.used.Store(conf.Disk.Used())
+	if conf.Disk.sync {
+		p.trans.ahead.most = uint64(rc.MaxAppendEntries)
+		p.disk.guard.storing = p.trans.sendAhead
+	}
 	p.disk.guard.onFail, p.disk.guard.stored = p.fail, p.trans.news.tell
 	if conf.Hooks.Opened != nil {
 		if err := p.opened(); err != nil {
@@ -211,6 +215,9 @@ func (p *Peer) raftConfig() *raft.Config {
 	// A follower whose answers are lost may be one request's entries ahead of what its leader knows. Were those in its snapshot and cut from its log, it could not tell the leader that it has
 	// what comes before them, and would be sent the leader's older snapshot again and again, without a pause.
 	rc.MaxAppendEntries = min(rc.MaxAppendEntries, max(1, int(t.TrailingLogs)-1))
+	// What raft would refuse while it waits in this channel is void by its term (see Entry), and nobody waits for raft's answer. So it may wait, and a leader forces all of it to
+	// its disk at once.
+	rc.BatchApplyCh = true
 	rc.Logger = p.conf.Logger
 	rc.NoLegacyTelemetry = true
 	return rc

@@ -72,6 +72,7 @@ type Transport struct {
 	step     func(failure.Point) error // may be nil
 	// confirmed holds what each follower has last confirmed, heard when it last answered, by id.
 	confirmed, heard sync.Map
+	ahead            ahead
 	loop             loop
 	// mute is set while the member must neither vote nor stand for election.
 	mute atomic.Bool
@@ -144,6 +145,7 @@ func (t *Transport) AppendEntries(id raft.ServerID, to raft.ServerAddress, args 
 		}
 		if kind == "append" && r.Success {
 			t.confirmed.Store(string(id), confirmed{args.Term, args.PrevLogEntry + uint64(len(args.Entries)), args.LeaderCommitIndex})
+			t.ahead.confirm(id, to, args)
 		}
 		return r.Term, r.Success, nil
 	})
