@@ -176,3 +176,35 @@ func processor() time.Duration {
 	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// BenchmarkFailOver kills the leader and reports how long it takes until a survivor acknowledges a write.
+func BenchmarkFailOver(b *testing.B) {
+	for _, rate := range []float64{1, 10} {
+		b.Run(fmt.Sprintf("%gx", rate), func(b *testing.B) {
+			c := openLed(b, Options{Members: names(3), Dir: b.TempDir(), Rate: rate})
+			var out time.Duration
+			for b.Loop() {
+				leader := c.leaderLife().m.name
+				var survivor Store
+				for _, m := range c.Members() {
+					if m != leader {
+						survivor = c.Store(m)
+					}
+				}
+				at := time.Now()
+				if err := c.KillMember(leader); err != nil {
+					b.Fatal(err)
+				}
+				if r := put(survivor, "a", nil); r.Outcome != Done {
+					b.Fatal(r.Err)
+				}
+				out += time.Since(at)
+				if err := c.StartMember(leader); err != nil {
+					b.Fatal(err)
+				}
+				awaitWall(b, "a settled cluster", func() bool { return c.Store(leader).Status().Ready && c.Settled() })
+			}
+			b.ReportMetric(float64(out.Milliseconds())/float64(b.N), "ms-out")
+		})
+	}
+}
