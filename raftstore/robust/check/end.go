@@ -6,13 +6,16 @@ import (
 	"example.com/kubeviz/raftstore/robust/history"
 )
 
-// terms: one leader in each term; a member's term never falls, unless its disk was emptied.
+// terms: one leader in each term; a member's term never falls, unless its disk was emptied. One that stops may have shown a term, the last of that life, that it did not come to store:
+// it had not voted or taken anything in it.
 func (c *checker) terms() {
 	leaders := make(map[uint64]string)
-	term := make(map[string]uint64)
+	// term is the last that a member showed, stored the one before.
+	term, stored := make(map[string]uint64), make(map[string]uint64)
 	for _, r := range c.h.Roles {
 		if r.Forgot {
 			delete(term, r.Member)
+			delete(stored, r.Member)
 		}
 		if r.Role == raftstore.Leader {
 			if before, led := leaders[r.Term]; led && before != r.Member {
@@ -20,13 +23,18 @@ func (c *checker) terms() {
 			}
 			leaders[r.Term] = r.Member
 		}
+		if !r.Up {
+			term[r.Member] = stored[r.Member]
+		}
 		if !r.Up || r.Term == 0 {
 			continue
 		}
 		if r.Term < term[r.Member] {
 			c.fail("terms never fall", "%s was in term %d, and then in %d", r.Member, term[r.Member], r.Term)
 		}
-		term[r.Member] = r.Term
+		if r.Term > term[r.Member] {
+			stored[r.Member], term[r.Member] = term[r.Member], r.Term
+		}
 	}
 	for _, n := range c.h.Notes {
 		if n.Kind == history.NoteDiverged {

@@ -23,10 +23,10 @@ func (r *run) reshape(ctx context.Context, f Fault, victim string) {
 	case Shrink:
 		if size > 3 {
 			r.rec.Note(string(f), victim, "")
-			cl.Change(history.Remove, victim)
+			r.change(cl, history.Remove, victim)
 		}
 	case DiskDamage:
-		if r.forgetful != "" || size < 3 {
+		if r.forgetful != "" || len(r.voters()) < 3 {
 			return
 		}
 		states := []failure.Disk{failure.Torn, failure.Zeroed, failure.Flipped, failure.Cut, failure.Deleted}
@@ -43,7 +43,7 @@ func (r *run) reshape(ctx context.Context, f Fault, victim string) {
 		fallthrough
 	case Replace:
 		r.rec.Note(string(Replace), victim, "")
-		if o := cl.Change(history.Remove, victim); !o.Done() {
+		if o := r.change(cl, history.Remove, victim); !o.Done() {
 			return
 		}
 		r.cluster.KillMember(victim)
@@ -55,14 +55,22 @@ func (r *run) reshape(ctx context.Context, f Fault, victim string) {
 // join adds a member, starts it and promotes it when it has caught up.
 func (r *run) join(ctx context.Context, cl *history.Client, name string) {
 	r.rec.Note("join", name, "")
-	if o := cl.Change(history.Add, name); !o.Done() {
+	if o := r.change(cl, history.Add, name); !o.Done() {
 		return
 	}
 	r.cluster.StartMember(name)
 	for try := 0; try < 20 && ctx.Err() == nil; try++ {
 		sleep(ctx, 200*time.Millisecond)
-		if o := cl.Change(history.Promote, name); o.Done() {
+		if o := r.change(cl, history.Promote, name); o.Done() {
 			return
 		}
 	}
+}
+
+// change asks for a change of members, and remembers when nobody knows how it ended, and when a new identity came: who votes is then open until all know. (In hashicorp/raft a voter that lags
+// refuses its vote to a candidate that is not in the configuration it knows.)
+func (r *run) change(cl *history.Client, kind history.Kind, name string) *history.Op {
+	o := cl.Change(kind, name)
+	r.open = r.open || o.Open() || kind == history.Add && o.Done()
+	return o
 }

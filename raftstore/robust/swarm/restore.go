@@ -44,7 +44,7 @@ func (r *run) restore(h *history.History) {
 		out.Err = "members are not equal within " + EqualWithin.String()
 		return
 	}
-	for _, name := range r.members() {
+	for _, name := range r.voters() {
 		ctx, cancel := context.WithTimeout(context.Background(), WriteWithin)
 		answers := make(chan raftstore.RangeResult, 1)
 		all := mvcc.Range{Key: "\x00", End: "\xff\xff"}

@@ -54,6 +54,8 @@ type run struct {
 	// forgetful is the member that lost what was on its disk and has not caught up since.
 	forgetful string
 	spare     int
+	// open: a change of members may yet happen.
+	open bool
 	// image is a backup taken on the way, of backed.
 	image  []byte
 	backed raftstore.BackupInfo
@@ -67,7 +69,7 @@ func Run(p Plan) *history.History {
 		names = append(names, fmt.Sprintf("m%d", i+1))
 	}
 	c, err := raftstore.Open(raftstore.Options{
-		Members: names, InMemory: true, Sync: true, Network: r.net, Observer: r.rec, SnapshotThreshold: p.SnapshotThreshold, TrailingLogs: p.TrailingLogs, SnapshotInterval: p.SnapshotInterval,
+		Members: names, InMemory: true, Sync: true, Volatile: true, Seed: p.Seed, Network: r.net, Observer: r.rec, SnapshotThreshold: p.SnapshotThreshold, TrailingLogs: p.TrailingLogs, SnapshotInterval: p.SnapshotInterval,
 		CommitTimeout: p.CommitTimeout, Rate: p.Rate,
 	})
 	if err != nil {
@@ -215,8 +217,8 @@ func (r *run) healMajority() {
 	all := r.voters()
 	r.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	majority := len(all)/2 + 1
-	if r.forgetful != "" {
-		majority = len(all) // one that has forgotten all does not count
+	if r.forgetful != "" || r.open {
+		majority = len(all) // one that has forgotten all does not count, and one that may be out neither
 	}
 	r.net.heal()
 	r.net.change(func() {
@@ -242,15 +244,20 @@ func (r *run) healMajority() {
 	cl := r.rec.Client(1000, WriteWithin-time.Since(healed))
 	var o *history.Op
 	for try := 0; try < 3; try++ {
-		o = cl.Txn(all[0], mvcc.Txn{Then: []mvcc.Op{{Delete: true, Key: "g0/none"}, {Delete: true, Key: "g0/never"}}, ReadThen: []string{"g0/0"}})
+		through := r.leader()
+		if through == "" {
+			through = all[0]
+		}
+		o = cl.Txn(through, mvcc.Txn{Then: []mvcc.Op{{Delete: true, Key: "g0/none"}, {Delete: true, Key: "g0/never"}}, ReadThen: []string{"g0/0"}})
 		if o.Done() {
 			return
 		}
+		await(LeaderWithin-time.Since(healed), led)
 		if cl.Patience = WriteWithin - time.Since(healed); cl.Patience <= 0 {
 			break
 		}
 	}
-	r.late("no write through %s within %v of healing %v: %v %s", all[0], WriteWithin, all[:majority], o.Outcome, o.Err)
+	r.late("no write through %s within %v of healing %v: %v %s", o.Member, WriteWithin, all[:majority], o.Outcome, o.Err)
 }
 
 // healAll mends everything.
@@ -272,7 +279,7 @@ func (r *run) mend() {
 		if r.status(name).Up {
 			continue
 		}
-		if o := cl.Change(history.Remove, name); o.Done() {
+		if o := r.change(cl, history.Remove, name); o.Done() {
 			r.join(context.Background(), cl, name)
 		}
 	}
