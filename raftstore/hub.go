@@ -144,10 +144,6 @@ func (h *hub) catchUp(w *watch, kv *mvcc.Store) {
 // give queues a batch and notes how far w is complete with it.
 func (h *hub) give(w *watch, b WatchBatch) {
 	w.complete = b.Revision
-	if n := len(b.Events); planted.Is(planted.SplitRevision) && n > 1 {
-		w.push(WatchBatch{Events: b.Events[:n-1], Revision: b.Revision})
-		b.Events = b.Events[n-1:]
-	}
 	if w.asked != nil {
 		h.asked.MoveToBack(w.asked)
 	}

@@ -170,6 +170,11 @@ func (w *watch) run() {
 			w.hub.resume(w)
 			continue
 		}
+		if planted.Is(planted.SplitRevision) && len(b.Events) > 1 {
+			half := b
+			half.Events, b.Events = b.Events[:1], b.Events[1:]
+			w.deliver(half)
+		}
 		w.deliver(b)
 		if b.Err != nil {
 			w.cancel()

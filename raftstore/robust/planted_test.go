@@ -35,6 +35,9 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			continue
 		}
 		t.Run(string(bug), func(t *testing.T) {
+			if testing.Short() && rare[bug] {
+				t.Skip("it takes many seeds")
+			}
 			t.Parallel()
 			free <- struct{}{}
 			defer func() { <-free }()
@@ -55,6 +58,9 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		})
 	}
 }
+
+// rare are bugs that bite only when several things go wrong at the right time; all others show within a few seeds.
+var rare = map[planted.Bug]bool{planted.WipedVotes: true, planted.SkipConfirm: true, planted.DirtyGap: true, planted.KeepTruncated: true, planted.RestoreFallsBehind: true}
 
 var (
 	foundLine = regexp.MustCompile(`(?m)^found at (\d+): (.*)$`)

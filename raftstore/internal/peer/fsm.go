@@ -120,7 +120,7 @@ func (f *fsm) apply(entry *Entry, l *raft.Log) ([]Outcome, error) {
 	}
 	var outcomes []Outcome
 	f.met.begin(l.Term)
-	if entry.Term == l.Term || planted.Is(planted.RunLateEntries) {
+	if entry.Term == l.Term {
 		outcomes = make([]Outcome, len(entry.Commands))
 		for i := range entry.Commands {
 			outcomes[i] = f.run(&entry.Commands[i])

@@ -32,7 +32,6 @@ const (
 	CompactTooMuch     Bug = "compaction drops one too many"           //
 	SnapshotMisses     Bug = "snapshot misses the last entry"          //
 	KeepTruncated      Bug = "truncated entries are kept"              // a log that conflicts is not cut before it is written on
-	RunLateEntries     Bug = "run entries of an earlier term"          // although their askers were told that they never will be
 	LeaseEndsEarly     Bug = "lease expires early"                     //
 	KeyOutlivesLease   Bug = "a key survives its lease"                //
 	UnknownAsRefused   Bug = "unknown reported as refused"             //
@@ -45,6 +44,6 @@ const (
 // Bugs lists all of them.
 func Bugs() []Bug {
 	return []Bug{SkipSync, AckBeforeCommit, AckBeforeStore, DropEvent, RepeatEvent, SwapEvents, SplitRevision, FalseProgress, ForgetPrevious, WatchOverRestore, ReuseRevision, ForgetVote,
-		ForgetTerm, ServeEarly, SkipConfirm, ApplyRequestTwice, ApplyCommandTwice, StaleList, CompactTooMuch, SnapshotMisses, KeepTruncated, RunLateEntries, LeaseEndsEarly,
+		ForgetTerm, ServeEarly, SkipConfirm, ApplyRequestTwice, ApplyCommandTwice, StaleList, CompactTooMuch, SnapshotMisses, KeepTruncated, LeaseEndsEarly,
 		KeyOutlivesLease, UnknownAsRefused, WipedVotes, LearnerVotes, RestoreFallsBehind, DirtyGap}
 }

@@ -112,7 +112,9 @@ func (r *run) strike(ctx context.Context, f Fault) (undo func()) {
 			}
 		})
 	case Silence:
+		// As if its process were stopped: it does not notice how time passes, and so does not give up its lead in time.
 		victim = lead
+		r.cluster.Traps().Set(failure.Trap{Member: victim, Point: failure.BeforeStoreLog, Action: failure.Stall, Delay: r.upTo(r.plan.FaultMax) + time.Second})
 		return net(func() { r.net.silent[victim] = true })
 	case Split:
 		all := r.members()
