@@ -35,8 +35,9 @@ package raftstore
 // Failure. A disk error, a bad entry or a panic in a member stops that member, says why in its Status, and leaves the others alone. It is
 // started again from its disk.
 //
-// Pace. Raft lives in wall time, the cluster in virtual time. A fail-over takes about twice the heartbeat timeout. At 1x that is
-// heartbeatSlow, for about etcd's own fail-over and slow enough to watch; from 5x on it is heartbeatFast, so that it stays far below the
+// Pace. Raft lives in wall time, the cluster in virtual time. A fail-over takes two to three times the heartbeat timeout: raft looks at its timer once or twice in a
+// timeout, and the first to miss the leader is turned down by those who do not miss it yet. At 1x that is heartbeatSlow, for a fail-over that takes
+// about two thirds of etcd's at its defaults (etcdbench) and is slow enough to watch; from 5x on it is heartbeatFast, so that it stays far below the
 // 15 virtual seconds of the scheduler's lease. Raft's advice to stay above a second is about slow disks, on which heartbeats queue behind
 // fsync; here the disk is not synced unless Options.Sync asks for it. The leader's lease cannot be changed while raft runs and must not exceed
 // the shortest heartbeat timeout, so links slower than 250 ms (wall, there and back) cost leadership. CommitTimeout is how soon followers
@@ -59,7 +60,7 @@ import (
 )
 
 const (
-	heartbeatSlow = 500 * time.Millisecond
+	heartbeatSlow = 400 * time.Millisecond
 	heartbeatFast = 250 * time.Millisecond
 	// The rates between which the heartbeat timeout falls from slow to fast.
 	rateSlow, rateFast = 1.0, 5.0
