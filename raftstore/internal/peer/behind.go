@@ -18,8 +18,8 @@ const (
 	// unsavedMax is how many bytes may wait; then storing waits as well. hurryAt is when saveEvery is not waited for.
 	unsavedMax = 32 << 20
 	hurryAt    = 4 << 20
-	// saveAtOnce is about how many bytes go into one transaction.
-	saveAtOnce = 8 << 20
+	// saveAtOnce is about how many bytes go into one transaction. Whoever waits for room, heartbeats included, waits for at least one.
+	saveAtOnce = 2 << 20
 	// entryOverhead is what an entry is counted for beside its data.
 	entryOverhead = 128
 )
