@@ -167,7 +167,7 @@ func Open(o Options) (*RaftCluster, error) {
 	if o.Sync {
 		o.TrailingLogs = cmp.Or(o.TrailingLogs, 3*o.SnapshotThreshold)
 	}
-	o.TrailingLogs = max(2, cmp.Or(o.TrailingLogs, o.SnapshotThreshold)) // see MaxAppendEntries in internal/peer
+	o.TrailingLogs = cmp.Or(o.TrailingLogs, o.SnapshotThreshold)
 	o.SnapshotInterval = cmp.Or(o.SnapshotInterval, 20*time.Second)
 	o.CommitTimeout = cmp.Or(o.CommitTimeout, time.Millisecond)
 	o.Rate = cmp.Or(o.Rate, 1)

@@ -49,8 +49,8 @@ type fsm struct {
 	configured func(index uint64, c raft.Configuration)
 	// closed is set when the member is killed: nothing that raft still delivers is to have any effect.
 	closed atomic.Bool
-	// index and term of the newest entry applied.
-	index, term atomic.Uint64
+	// index and term of the newest entry applied; restored is the end of the newest snapshot taken over.
+	index, term, restored atomic.Uint64
 
 	mu     sync.Mutex
 	kv     *mvcc.Store

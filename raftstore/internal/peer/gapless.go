@@ -2,6 +2,7 @@ package peer
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"github.com/hashicorp/raft"
 
@@ -17,6 +18,19 @@ type gapless struct {
 	// last index stored; touched by raft's main loop only.
 	last  uint64
 	known bool
+	// first is where the log begins, for the transport, which looks at every request; 0: it is empty, or nobody knows yet.
+	first atomic.Uint64
+}
+
+// look notes where the log begins.
+func (g *gapless) look() {
+	first, _ := g.FirstIndex() // an error has failed the member already
+	g.first.Store(first)
+}
+
+func (g *gapless) DeleteRange(from, to uint64) error {
+	defer g.look()
+	return g.LogStore.DeleteRange(from, to)
 }
 
 func (g *gapless) StoreLogs(logs []*raft.Log) error {
@@ -49,6 +63,9 @@ func (g *gapless) StoreLogs(logs []*raft.Log) error {
 		return err
 	}
 	g.last = logs[len(logs)-1].Index
+	if g.first.Load() == 0 {
+		g.look()
+	}
 	return nil
 }
 
@@ -68,4 +85,24 @@ func (g *gapless) GetLog(index uint64, l *raft.Log) error {
 	}
 	*l = raft.Log{Index: index, Term: snaps[0].Term, Type: raft.LogNoop}
 	return nil
+}
+
+// overtake takes out of a request what this member's snapshot stands for already, where its log does not reach back as far as the request does. All of that is committed, so the leader has
+// the same. Raft would turn such a request down, because it cannot look up what comes before its entries; the leader would go back to its own older snapshot, which is nothing new here, and
+// go on behind that with the same request: for ever, without a pause. It comes to that when a leader does not know what a member has: answers were lost, or a member has since got more.
+func (g *gapless) overtake(a *raft.AppendEntriesRequest) {
+	if a.PrevLogEntry == 0 && len(a.Entries) == 0 || g.snapshots == nil {
+		return // a heartbeat
+	}
+	if first := g.first.Load(); first != 0 && a.PrevLogEntry >= first {
+		return
+	}
+	snaps, err := g.snapshots.List()
+	if err != nil || len(snaps) == 0 || snaps[0].Index <= a.PrevLogEntry {
+		return
+	}
+	a.PrevLogEntry, a.PrevLogTerm = snaps[0].Index, snaps[0].Term
+	for len(a.Entries) > 0 && a.Entries[0].Index <= a.PrevLogEntry {
+		a.Entries = a.Entries[1:]
+	}
 }

@@ -116,6 +116,8 @@ func Start(conf Config) (started *Peer, err error) {
 	p.fsm.pass = p.disk.guard.pass
 	if g, ok := p.disk.logs.(*gapless); ok {
 		g.snapshots = p.disk.snapshots
+		g.look()
+		p.trans.overtake = g.overtake
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -212,9 +214,6 @@ func (p *Peer) raftConfig() *raft.Config {
 	rc.HeartbeatTimeout, rc.ElectionTimeout = t.Heartbeat, t.Heartbeat
 	rc.LeaderLeaseTimeout, rc.CommitTimeout = t.Lease, t.Commit
 	rc.SnapshotInterval, rc.SnapshotThreshold, rc.TrailingLogs = t.SnapshotInterval, t.SnapshotThreshold, t.TrailingLogs
-	// A follower whose answers are lost may be one request's entries ahead of what its leader knows. Were those in its snapshot and cut from its log, it could not tell the leader that it has
-	// what comes before them, and would be sent the leader's older snapshot again and again, without a pause.
-	rc.MaxAppendEntries = min(rc.MaxAppendEntries, max(1, int(t.TrailingLogs)-1))
 	// What raft would refuse while it waits in this channel is void by its term (see Entry), and nobody waits for raft's answer. So it may wait, and a leader forces all of it to
 	// its disk at once.
 	rc.BatchApplyCh = true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/hashicorp/raft"
 
@@ -82,7 +83,7 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if planted.Is(planted.SnapshotMisses) {
 		view = planted.Kept(f).(*mvcc.View)
 	}
-	return &stateSnapshot{view: view, met: f.met.clone(), index: f.index.Load(), term: f.term.Load(), saved: f.hooks.Saved, pass: f.pass}, nil
+	return &stateSnapshot{view: view, met: f.met.clone(), index: f.index.Load(), term: f.term.Load(), saved: f.hooks.Saved, pass: f.pass, restored: &f.restored}, nil
 }
 
 type stateSnapshot struct {
@@ -91,6 +92,8 @@ type stateSnapshot struct {
 	index, term uint64
 	saved       func(index, term uint64)  // nil: nobody wants to know
 	pass        func(failure.Point) error // nil: no traps
+	// restored is the end of the newest snapshot of a leader that was taken over.
+	restored *atomic.Uint64
 }
 
 func (s *stateSnapshot) at(p failure.Point) error {
@@ -128,14 +131,28 @@ func (s *stateSnapshot) Persist(sink raft.SnapshotSink) (err error) {
 	if err := s.at(failure.BeforeSnapshotClose); err != nil {
 		return err
 	}
+	if err := s.overtaken(); err != nil {
+		return err
+	}
 	if err := sink.Close(); err != nil {
 		return err
 	}
 	if err := s.at(failure.AfterSnapshot); err != nil {
 		return err
 	}
+	if err := s.overtaken(); err != nil {
+		return err
+	}
 	if s.saved != nil {
 		s.saved(s.index, s.term)
+	}
+	return nil
+}
+
+// overtaken fails when a leader's later snapshot has come in meanwhile. Raft would go back to this one, and believe that its log ends where it ended before.
+func (s *stateSnapshot) overtaken() error {
+	if at := s.restored.Load(); at > s.index {
+		return fmt.Errorf("snapshot up to %d: the leader's, up to %d, came first", s.index, at)
 	}
 	return nil
 }
@@ -174,6 +191,7 @@ func (f *fsm) replace(s *State) error {
 	if f.begun && s.Index < f.index.Load() {
 		return fmt.Errorf("read snapshot: it ends at index %d, %d is applied", s.Index, f.index.Load())
 	}
+	f.restored.Store(s.Index)
 	f.kv, f.met, f.view = s.KV, s.met, nil
 	f.index.Store(s.Index)
 	f.term.Store(s.Term)

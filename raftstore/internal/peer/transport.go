@@ -56,6 +56,8 @@ type Transport struct {
 	term      func() uint64
 	installed func(*raft.InstallSnapshotRequest)
 	applied   func() uint64
+	// overtake takes out of a request what this member's snapshot stands for; see gapless.
+	overtake func(*raft.AppendEntriesRequest)
 	// position is the end of this member's log and its commit index.
 	position func() (last, commit uint64)
 	news     news
@@ -353,6 +355,12 @@ func (t *Transport) takeBack(c *call, deadline time.Time) error {
 	}
 }
 
+// has tells whether raft itself knows that it has everything up to index; where it does not, though that is applied, only the snapshot can teach it.
+func (t *Transport) has(index uint64) bool {
+	last, _ := t.position()
+	return last >= index
+}
+
 // receive hands an RPC that is meant for id to this member's raft and waits for its answer until the sender's deadline. One that raft has not begun by then is
 // never handed over (a snapshot processed late would turn the state back). Nor is one for who had this place before: what that one promised, this one knows nothing
 // of. A sender that was removed is told so; it must not disturb the others (raft#524).
@@ -367,7 +375,7 @@ func (t *Transport) receive(id raft.ServerID, command any, body []byte, sender *
 		return nil, errOther
 	case isVote(command) && t.mute.Load():
 		return nil, errNotVoting
-	case isInstall && install.LastLogIndex <= t.applied() && install.Term >= t.term():
+	case isInstall && install.LastLogIndex <= t.applied() && install.Term >= t.term() && t.has(install.LastLogIndex):
 		// Raft would take over an older snapshot and so turn the state back. What it holds is applied here already, so this is success.
 		return &raft.InstallSnapshotResponse{RPCHeader: install.RPCHeader, Term: install.Term, Success: true}, nil
 	}
@@ -375,6 +383,9 @@ func (t *Transport) receive(id raft.ServerID, command any, body []byte, sender *
 		if err := t.step(failure.BeforeInstall); err != nil {
 			return nil, err
 		}
+	}
+	if a, ok := command.(*raft.AppendEntriesRequest); ok && t.overtake != nil {
+		t.overtake(a)
 	}
 	answers := make(chan raft.RPCResponse, 1)
 	rpc := raft.RPC{Command: command, RespChan: answers}
