@@ -32,7 +32,6 @@ type ahead struct {
 type aheadOf struct {
 	address raft.ServerAddress
 	header  raft.RPCHeader
-	leader  []byte
 	term    uint64
 	// known is the index up to which raft knows that it has everything, sent up to which it has it or is being sent it; 0: not known.
 	known, sent uint64
@@ -48,7 +47,7 @@ func (a *ahead) confirm(id raft.ServerID, address raft.ServerAddress, args *raft
 		if a.followers == nil {
 			a.followers = make(map[raft.ServerID]*aheadOf)
 		}
-		f = &aheadOf{address: address, header: args.RPCHeader, leader: args.Leader, term: args.Term}
+		f = &aheadOf{address: address, header: args.RPCHeader, term: args.Term}
 		a.followers[id] = f
 	}
 	f.known = max(f.known, args.PrevLogEntry+uint64(len(args.Entries)))
@@ -110,7 +109,7 @@ func (t *Transport) sendAhead(logs []*raft.Log) {
 
 func (t *Transport) sendOneAhead(id raft.ServerID, f *aheadOf, args *raft.AppendEntriesRequest) {
 	now := *args
-	now.RPCHeader, now.Leader = f.header, f.leader
+	now.RPCHeader = f.header
 	last := args.Entries[len(args.Entries)-1]
 	c := call{kind: "append", id: id, to: string(f.address), term: args.Term, entries: len(args.Entries), commit: args.LeaderCommitIndex, lastIndex: last.Index, lastTerm: last.Term}
 	taken := false
