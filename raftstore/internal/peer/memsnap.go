@@ -2,8 +2,10 @@ package peer
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/hashicorp/raft"
 
@@ -82,6 +84,10 @@ func (s *memorySink) Close() error {
 	return s.owner.transact(func() func() {
 		old := s.owner.snapshots
 		snaps := append([]*memorySink{s}, old...)
+		// By what they stand for, as on files: one that was begun before another may be finished after it.
+		slices.SortStableFunc(snaps, func(a, b *memorySink) int {
+			return cmp.Or(cmp.Compare(b.meta.Term, a.meta.Term), cmp.Compare(b.meta.Index, a.meta.Index))
+		})
 		s.owner.snapshots = snaps[:min(len(snaps), snapshotsKept)]
 		return func() { s.owner.snapshots = old }
 	})
