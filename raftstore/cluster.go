@@ -2,6 +2,7 @@ package raftstore
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -56,6 +57,27 @@ type Member struct {
 	Name, ID string
 	// Learner: it gets data and has no vote.
 	Learner bool
+}
+
+const memberNameMax = 63
+
+// CheckMemberName refuses a name that a place for a member cannot have. It is that of a machine, as Kubernetes has it (RFC 1123 label), and of a folder beside the store's own files.
+func CheckMemberName(name string) error {
+	bad := func(why string) error { return fmt.Errorf("member name %q %s", name, why) }
+	switch {
+	case name == "":
+		return bad("is empty")
+	case len(name) > memberNameMax:
+		return bad(fmt.Sprintf("is longer than %d", memberNameMax))
+	case name == lockFile:
+		return bad("is that of a file of the store")
+	}
+	for i, r := range name {
+		if inside := i > 0 && i < len(name)-1; (r < 'a' || r > 'z') && (r < '0' || r > '9') && (r != '-' || !inside) {
+			return bad("may hold small letters, digits and, between them, '-'")
+		}
+	}
+	return nil
 }
 
 // Membership is a configuration of the cluster.

@@ -336,6 +336,7 @@ func (l *life) answer(index, term uint64, outcomes []peer.Outcome) {
 
 // asked answers what another member asks, on that member's goroutine.
 func (l *life) asked(from string, question any) any {
+	<-l.started // who asks may be faster than the start's last steps, and a no is for ever
 	switch q := question.(type) {
 	case forwardedWrites:
 		return l.accept(q.term, q.writes)

@@ -11,7 +11,9 @@ package raftstore
 // Outcomes. An entry is valid only in the term it was proposed in, and is skipped by all members where raft logs it in another. A new leader's
 // first entry is a mark without writes. So when a member applies anything of a later term, each write it handed over for an earlier one
 // either was seen before or never will be applied: the doubt ends there, with Refused. Until then it is real, and a caller that gives up
-// gets Unknown.
+// gets Unknown. That holds whatever raft does with what it was given, and so raft's channel may be buffered (BatchApplyCh): an entry that waits in it while
+// leadership is lost is dropped, or logged by the same member in a term that it leads later. Terms in the log only rise, so from the first entry of a later term on there is no
+// place left where it would count. A proposal is taken back, to be handed over again, only when raft was never given it.
 //
 // Reads. A linearizable read asks the leader for its commit index. The leader answers once it has applied its mark and a majority said, after the
 // index was taken, that they are in no later term. The member waits until it has applied that index and reads its own state. The question
@@ -184,8 +186,11 @@ func Open(o Options) (*RaftCluster, error) {
 		c.fabric.Selects.Inside = true
 	}
 	for i, name := range o.Members {
-		if name == "" || slices.Contains(o.Members[:i], name) {
-			return nil, fmt.Errorf("open store: member name %q is empty or given twice", name)
+		if err := CheckMemberName(name); err != nil {
+			return nil, fmt.Errorf("open store: %w", err)
+		}
+		if slices.Contains(o.Members[:i], name) {
+			return nil, fmt.Errorf("open store: member name %q is given twice", name)
 		}
 	}
 	c.members.Store(new([]*member))

@@ -13,7 +13,8 @@ const aheadMax = 4
 // ahead sends the entries that a leader is about to force to its disk to the followers at the same time (Ongaro's thesis, 10.2.1). Raft here sends them only
 // when its own disk has answered, which makes every write wait for two disks, one after the other. Raft still sends them then, and takes only that
 // answer into account; the follower has the entries by now and answers at once. So nothing about commitment changes: a message is sent earlier that a
-// leader may send at any time.
+// leader may send at any time. Raft counts a follower from its own appends alone, which begin when its disk has answered, so what is committed is on the leader's disk as well. And a leader
+// that loses what it sent ahead, because its power or its disk fails, never gives the same index of the same term to other entries: it does not lead in that term again.
 //
 // It is worth its messages only where disks are slow, that is, where they are synced. A follower is sent something ahead only as long as it follows
 // without a gap; one that did not take it waits for raft to find out where it is.

@@ -118,12 +118,11 @@ type behind struct {
 	try  func(func() error) error
 	fail func(error) error
 
-	// Guarded by unsaved.mu:
-	first, last uint64
-	entries     map[uint64]*raft.Log // stored and not saved
-	values      map[string]value
-	broken      error
-	room        *sync.Cond
+	// Guarded by unsaved.mu; in memory are the entries that are stored and not saved:
+	run
+	values map[string]value
+	broken error
+	room   *sync.Cond
 
 	wake, hurry, closing, closed chan struct{}
 	once                         sync.Once
@@ -163,14 +162,14 @@ func newBehind(file backing, u *unsaved, g *guard) (*behind, error) {
 		return nil, err
 	}
 	b := &behind{
-		file: file, unsaved: u, try: g.try, fail: g.fail, first: first, last: last, entries: make(map[uint64]*raft.Log), values: make(map[string]value),
+		file: file, unsaved: u, try: g.try, fail: g.fail, run: run{first, last, make(map[uint64]*raft.Log)}, values: make(map[string]value),
 		room: sync.NewCond(&u.mu), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), closing: make(chan struct{}), closed: make(chan struct{}),
 	}
-	go b.run()
+	go b.keepSaving()
 	return b, nil
 }
 
-func (b *behind) run() {
+func (b *behind) keepSaving() {
 	defer close(b.closed)
 	for {
 		select {
@@ -282,38 +281,17 @@ func (b *behind) StoreLogs(logs []*raft.Log) error {
 	for _, l := range logs {
 		s.bytes += len(l.Data) + entryOverhead
 	}
-	return b.add(s, func() {
-		for _, l := range logs {
-			b.entries[l.Index] = l
-			if b.last == 0 {
-				b.first, b.last = l.Index, l.Index
-			}
-			b.first, b.last = min(b.first, l.Index), max(b.last, l.Index)
-		}
-	})
+	return b.add(s, func() { b.put(logs) })
 }
 
-// DeleteRange deletes from one of the ends of the log, or all of it, which is all that raft ever does.
 func (b *behind) DeleteRange(from, to uint64) error {
 	b.unsaved.mu.Lock()
-	first, last := b.first, b.last
+	err := b.mayCut(from, to)
 	b.unsaved.mu.Unlock()
-	if from > first && to < last {
-		return fmt.Errorf("delete entries %d to %d from the middle of a log of %d to %d", from, to, first, last)
+	if err != nil {
+		return err
 	}
-	return b.add(step{from: from, to: to, bytes: entryOverhead}, func() {
-		for i := max(from, b.first); i <= min(to, b.last); i++ {
-			delete(b.entries, i)
-		}
-		switch {
-		case from <= b.first && to >= b.last:
-			b.first, b.last = 0, 0
-		case from <= b.first:
-			b.first = max(b.first, to+1)
-		default:
-			b.last = min(b.last, from-1)
-		}
-	})
+	return b.add(step{from: from, to: to, bytes: entryOverhead}, func() { b.cut(from, to) })
 }
 
 // GetLog reads an entry from memory while it is not saved.

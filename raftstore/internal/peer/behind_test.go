@@ -166,7 +166,7 @@ func TestTheFileAlwaysHoldsABeginningOfWhatWasDone(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		at, file := raft.NewInmemStore(), raft.NewInmemStore()
 		u := &unsaved{}
-		b := &behind{file: file, unsaved: u, entries: make(map[uint64]*raft.Log), values: make(map[string]value), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+		b := &behind{file: file, unsaved: u, run: run{entries: make(map[uint64]*raft.Log)}, values: make(map[string]value), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
 		b.room = sync.NewCond(&u.mu)
 		beginnings := []any{state(t, at)}
 		history(t, r, 60, func() { beginnings = append(beginnings, state(t, at)) }, at, b)

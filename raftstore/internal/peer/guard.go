@@ -40,7 +40,7 @@ type guard struct {
 	gate *gate
 	// onFail is called once, on its own goroutine, with the first error.
 	onFail func(error)
-	// storing is called before entries are stored, stored after; storing may be nil.
+	// storing is called before the disk is given entries, however slow it is, stored after; storing may be nil.
 	storing func(logs []*raft.Log)
 	stored  func()
 	// appended and deleted are called after the log was changed, with what raft asked for; nil: nobody wants to know.
@@ -150,12 +150,10 @@ func (g *guard) StoreLogs(logs []*raft.Log) error {
 	if g.founding {
 		before, after = "", ""
 	}
-	err := g.write(before, after, func() error {
-		if g.storing != nil {
-			g.storing(logs)
-		}
-		return g.backing.StoreLogs(sealed)
-	})
+	if g.storing != nil && g.state() == nil {
+		g.storing(logs)
+	}
+	err := g.write(before, after, func() error { return g.backing.StoreLogs(sealed) })
 	if err == nil && g.appended != nil {
 		g.appended(logs)
 	}

@@ -3,7 +3,6 @@ package peer
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 
@@ -17,12 +16,11 @@ import (
 // A transaction takes effect as a whole, as one of bolt does. It is durable from the moment on that it was forced to the medium; where that is not asked for, a power loss undoes
 // the newest ones, and how many of them is drawn from a seed. What a life that was killed still asks for is refused, so nothing that raft does after the kill reaches the disk.
 type memoryLog struct {
-	mu          sync.Mutex
-	entries     map[uint64]*raft.Log
-	first, last uint64
-	values      map[string][]byte
-	snapshots   []*memorySink // newest first
-	made        int
+	mu sync.Mutex
+	run
+	values    map[string][]byte
+	snapshots []*memorySink // newest first
+	made      int
 	// noted is the newest snapshot's index; see ledger.
 	noted uint64
 	// unforced holds what undoes each transaction that is not durable yet, oldest first.
@@ -35,7 +33,7 @@ type memoryLog struct {
 const unforcedMax = 1024
 
 func newMemoryLog() *memoryLog {
-	return &memoryLog{entries: make(map[uint64]*raft.Log), values: make(map[string][]byte)}
+	return &memoryLog{run: run{entries: make(map[uint64]*raft.Log)}, values: make(map[string][]byte)}
 }
 
 // session is a model disk in use by one life. With forced each transaction is durable before its end.
@@ -103,12 +101,8 @@ func (s *session) StoreLogs(logs []*raft.Log) error {
 		old := make([]*raft.Log, len(logs))
 		for i, l := range logs {
 			old[i] = s.entries[l.Index]
-			s.entries[l.Index] = l
-			if s.last == 0 {
-				s.first, s.last = l.Index, l.Index
-			}
-			s.first, s.last = min(s.first, l.Index), max(s.last, l.Index)
 		}
+		s.put(logs)
 		return func() {
 			for i, l := range logs {
 				if s.entries[l.Index] = old[i]; old[i] == nil {
@@ -120,35 +114,18 @@ func (s *session) StoreLogs(logs []*raft.Log) error {
 	})
 }
 
-// DeleteRange deletes from one of the ends of the log, or all of it, which is all that raft ever does.
 func (s *session) DeleteRange(from, to uint64) error {
 	s.mu.Lock()
-	if from > s.first && to < s.last {
-		defer s.mu.Unlock()
-		return fmt.Errorf("delete entries %d to %d from the middle of a log of %d to %d", from, to, s.first, s.last)
-	}
+	err := s.mayCut(from, to)
 	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	return s.transact(func() func() {
 		first, last := s.first, s.last
-		var gone []*raft.Log
-		for i := max(from, s.first); i <= min(to, s.last) && s.last > 0; i++ {
-			if l := s.entries[i]; l != nil {
-				gone = append(gone, l)
-			}
-			delete(s.entries, i)
-		}
-		switch {
-		case from <= s.first && to >= s.last:
-			s.first, s.last = 0, 0
-		case from <= s.first:
-			s.first = max(s.first, to+1)
-		default:
-			s.last = min(s.last, from-1)
-		}
+		gone := s.cut(from, to)
 		return func() {
-			for _, l := range gone {
-				s.entries[l.Index] = l
-			}
+			s.put(gone)
 			s.first, s.last = first, last
 		}
 	})

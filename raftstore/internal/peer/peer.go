@@ -214,8 +214,8 @@ func (p *Peer) raftConfig() *raft.Config {
 	rc.HeartbeatTimeout, rc.ElectionTimeout = t.Heartbeat, t.Heartbeat
 	rc.LeaderLeaseTimeout, rc.CommitTimeout = t.Lease, t.Commit
 	rc.SnapshotInterval, rc.SnapshotThreshold, rc.TrailingLogs = t.SnapshotInterval, t.SnapshotThreshold, t.TrailingLogs
-	// What raft would refuse while it waits in this channel is void by its term (see Entry), and nobody waits for raft's answer. So it may wait, and a leader forces all of it to
-	// its disk at once.
+	// What waits in this channel when leadership is lost is refused or, when it comes back, logged in a later term, where it is void (see Entry); nobody waits for raft's word on which. So it
+	// may wait, and a leader forces all of it to its disk at once.
 	rc.BatchApplyCh = true
 	rc.Logger = p.conf.Logger
 	rc.NoLegacyTelemetry = true
@@ -330,12 +330,24 @@ func (p *Peer) Propose(term uint64, data []byte) bool {
 
 // Role tells whether this member leads, follows or stands for election, and its term.
 func (p *Peer) Role() (state raft.RaftState, term uint64) {
-	return p.raft.State(), p.CurrentTerm()
+	state, term = p.standing()
+	return state, min(term, p.disk.guard.term.Load())
+}
+
+// standing is raft's state and the term that it has it in. Raft changes the two one after the other, and a state of one term with the next term would be that of a leader that there never was.
+func (p *Peer) standing() (state raft.RaftState, term uint64) {
+	for {
+		term = p.raft.CurrentTerm()
+		if state = p.raft.State(); p.raft.CurrentTerm() == term {
+			return state, term
+		}
+	}
 }
 
 // Leads tells whether this member leads in term, as far as it knows itself.
 func (p *Peer) Leads(term uint64) bool {
-	return p.raft.State() == raft.Leader && p.raft.CurrentTerm() == term && !p.failed.Load()
+	state, at := p.standing()
+	return state == raft.Leader && at == term && !p.failed.Load()
 }
 
 // Leader is the leader this member follows (itself included); empty when it knows none.
@@ -344,7 +356,8 @@ func (p *Peer) Leader() string {
 	return string(address)
 }
 
-// CurrentTerm is the term this member is in. One that raft could not store does not count: nothing is promised in it, and the next start does not know of it.
+// CurrentTerm is the term this member is in. One that raft could not store does not count: nothing is promised in it (the vote that would follow, also its own, fails on the same
+// disk), and the next start does not know of it.
 func (p *Peer) CurrentTerm() uint64 { return min(p.raft.CurrentTerm(), p.disk.guard.term.Load()) }
 
 // CommitIndex is how far the log is committed, as far as this member knows.
