@@ -67,9 +67,9 @@ func (s *space) status(to *MemberStatus, quota int64) {
 
 // Disarm lifts all alarms; see Store.
 func (m *member) Disarm(ctx context.Context, done func(Written)) {
-	l := m.current()
-	if l == nil {
-		done(Written{Outcome: Refused, Err: ErrStopped})
+	l, err := m.voting()
+	if err != nil {
+		done(Written{Outcome: Refused, Err: err})
 		return
 	}
 	l.write(ctx, peer.EncodeDisarm(l.newID()), func(r TxnResult) { done(r.Written) })

@@ -203,10 +203,10 @@ func (m *member) GrantLease(ctx context.Context, ttl time.Duration, done func(Le
 	if ttl > time.Second && ttl%time.Second > 0 {
 		seconds++
 	}
-	l := m.current()
+	l, err := m.voting()
 	switch {
-	case l == nil:
-		done(Lease{Written: Written{Outcome: Refused, Err: ErrStopped}})
+	case err != nil:
+		done(Lease{Written: Written{Outcome: Refused, Err: err}})
 		return
 	case seconds > peer.MaxTTL:
 		done(Lease{Written: Written{Outcome: Refused, Err: ErrLeaseTTLTooLarge}})
@@ -227,10 +227,10 @@ func newLeaseID() mvcc.LeaseID {
 
 // RevokeLease ends a lease; see Store.
 func (m *member) RevokeLease(ctx context.Context, id mvcc.LeaseID, done func(Written)) {
-	l := m.current()
+	l, err := m.voting()
 	switch {
-	case l == nil:
-		done(Written{Outcome: Refused, Err: ErrStopped})
+	case err != nil:
+		done(Written{Outcome: Refused, Err: err})
 	case id <= 0:
 		done(Written{Outcome: Refused, Err: ErrLeaseNotFound})
 	default:
@@ -301,9 +301,9 @@ func (k *keepAlive) fail(err error) {
 // KeepAlive starts a lease's time anew; see Store. It is no log entry: the leader that counts is asked.
 func (m *member) KeepAlive(ctx context.Context, id mvcc.LeaseID, done func(Lease)) {
 	k := &keepAlive{id: id, done: done}
-	l := m.current()
-	if l == nil {
-		k.fail(ErrStopped)
+	l, err := m.voting()
+	if err != nil {
+		k.fail(err)
 		return
 	}
 	forget := context.AfterFunc(ctx, func() {

@@ -121,13 +121,9 @@ func (m *member) Txn(ctx context.Context, t mvcc.Txn, done func(TxnResult)) {
 		done(TxnResult{Written: Written{Outcome: Refused, Err: err}})
 		return
 	}
-	l := m.current()
-	if l == nil {
-		done(TxnResult{Written: Written{Outcome: Refused, Err: ErrStopped}})
-		return
-	}
-	if l.learns() {
-		done(TxnResult{Written: Written{Outcome: Refused, Err: ErrLearner}})
+	l, err := m.voting()
+	if err != nil {
+		done(TxnResult{Written: Written{Outcome: Refused, Err: err}})
 		return
 	}
 	enc := peer.EncodeTxn(l.newID(), t)
@@ -140,12 +136,10 @@ func (m *member) Txn(ctx context.Context, t mvcc.Txn, done func(TxnResult)) {
 
 // Compact drops history on all members; see Store.
 func (m *member) Compact(ctx context.Context, rev int64, done func(Written)) {
-	l := m.current()
+	l, err := m.voting()
 	switch {
-	case l == nil:
-		done(Written{Outcome: Refused, Err: ErrStopped})
-	case l.learns():
-		done(Written{Outcome: Refused, Err: ErrLearner})
+	case err != nil:
+		done(Written{Outcome: Refused, Err: err})
 	case rev <= 0:
 		done(Written{Outcome: Refused, Err: ErrCompacted})
 	default:
@@ -169,16 +163,24 @@ func (m *member) Range(ctx context.Context, r RangeRequest, done func(RangeResul
 
 // Watch delivers changes; see Store. After cancel returns, one delivery that had begun may still be going on.
 func (m *member) Watch(r WatchRequest, deliver func(WatchBatch)) (cancel func()) {
-	l := m.current()
-	if l == nil {
-		deliver(WatchBatch{Err: ErrStopped})
-		return func() {}
-	}
-	if l.learns() {
-		deliver(WatchBatch{Err: ErrLearner})
+	l, err := m.voting()
+	if err != nil {
+		deliver(WatchBatch{Err: err})
 		return func() {}
 	}
 	return l.watch(r, deliver)
+}
+
+// voting is the present life, of a member that may serve everything.
+func (m *member) voting() (*life, error) {
+	l := m.current()
+	switch {
+	case l == nil:
+		return nil, ErrStopped
+	case l.learns():
+		return nil, ErrLearner
+	}
+	return l, nil
 }
 
 // learns tells whether the member gets data and has no vote: then it serves only what needs neither.

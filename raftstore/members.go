@@ -84,8 +84,8 @@ func (c *RaftCluster) Membership() Membership {
 
 // AddMember adds a learner; see Cluster. Until this member is there, its place may still run as what was removed; that ends now.
 func (c *RaftCluster) AddMember(ctx context.Context, name string, done func(Written)) {
-	if name == "" {
-		done(Written{Outcome: Refused, Err: errors.New("a member needs a name")})
+	if err := CheckMemberName(name); err != nil {
+		done(Written{Outcome: Refused, Err: err})
 		return
 	}
 	go func() {

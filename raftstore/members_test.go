@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -361,8 +363,18 @@ func TestALearnerGetsDataAndHasNoSay(t *testing.T) {
 		if r := <-read; r.Err != nil || r.Count != 1 {
 			t.Errorf("a serializable read: %+v", r)
 		}
-		if r := put(s, "x", nil); r.Outcome != Refused || !errors.Is(r.Err, ErrLearner) {
-			t.Errorf("a write: %+v", r)
+		id := grant(c.Store("master-1"), time.Hour).ID
+		for what, w := range map[string]Written{
+			"a write":                   put(s, "x", nil).Written,
+			"a compaction":              written(func(done func(Written)) { s.Compact(t.Context(), 2, done) }),
+			"the grant of a lease":      grant(s, time.Hour).Written,
+			"the end of a lease":        written(func(done func(Written)) { s.RevokeLease(t.Context(), id, done) }),
+			"keeping a lease alive":     keepAliveOf(s, id).Written,
+			"the lifting of all alarms": written(func(done func(Written)) { s.Disarm(t.Context(), done) }),
+		} {
+			if w.Outcome != Refused || !errors.Is(w.Err, ErrLearner) {
+				t.Errorf("%s: %+v", what, w)
+			}
 		}
 		// The quorum is still that of three: with two dead there is no leader, learner or not.
 		var dead []string
@@ -521,5 +533,33 @@ func (o *asideObserver) Changed(c Change) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.aside = append(o.aside, c)
+	}
+}
+
+// A name is that of a folder beside the store's own files, and what a removed member leaves, or a restore prepares, lies beside it under a longer one.
+func TestANameThatIsNoMachinesIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	c := openLed(t, Options{Members: names(1), Dir: dir, Rate: 5})
+	before := everything(t, filepath.Dir(dir))
+	for _, name := range []string{"", ".", "..", "../master-4", "a/b", `a\b`, "/tmp/x", "master-1.used", "master-4.restoring", "master-1#2", "lock", "members.json", "Master", "-a", "a-", "a\x00b", strings.Repeat("a", 64)} {
+		if w := changed(t, c.AddMember, name, 5*time.Second); w.Outcome != Refused || errors.Is(w.Err, ErrTimeout) {
+			t.Errorf("adding %q: %+v", name, w)
+		}
+		if _, err := Open(Options{Members: []string{name}, InMemory: true}); err == nil {
+			t.Errorf("a cluster of %q was opened", name)
+		}
+	}
+	for path := range everything(t, filepath.Dir(dir)) {
+		if _, was := before[path]; !was {
+			t.Errorf("%s was made", path)
+		}
+	}
+	if got := c.Members(); len(got) != 1 {
+		t.Errorf("members %q", got)
+	}
+	for _, name := range []string{"a", "9", "master-10", strings.Repeat("a", 63)} {
+		if err := CheckMemberName(name); err != nil {
+			t.Error(err)
+		}
 	}
 }

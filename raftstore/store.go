@@ -147,10 +147,12 @@ type WatchBatch struct {
 
 // Store is one member of the cluster as its clients see it. An API server talks to the member on its own machine.
 type Store interface {
+	// A learner serves serializable reads only, HashKV, Defragment and Status; everything else ends with ErrLearner.
+
 	// Txn proposes t through this member, which forwards it to the leader where it is not the leader itself. It waits for a leader as long
 	// as ctx lives. done is called once.
 	Txn(ctx context.Context, t mvcc.Txn, done func(TxnResult))
-	// Range reads. done is called once. A learner serves serializable reads only (ErrLearner).
+	// Range reads. done is called once.
 	Range(ctx context.Context, r RangeRequest, done func(RangeResult))
 	// Watch delivers to the callback, in order and never concurrently, until cancel is called or a batch with Err was delivered.
 	Watch(r WatchRequest, deliver func(WatchBatch)) (cancel func())

@@ -2,7 +2,6 @@ package memstore
 
 import (
 	"context"
-	"errors"
 
 	"example.com/kubeviz/raftstore"
 	"example.com/kubeviz/raftstore/failure"
@@ -54,8 +53,8 @@ func (c *Cluster) configure(ctx context.Context, change func() error, done func(
 // AddMember adds a learner, with an empty disk.
 func (c *Cluster) AddMember(ctx context.Context, name string, done func(raftstore.Written)) {
 	c.configure(ctx, func() error {
-		if name == "" {
-			return errors.New("a member needs a name")
+		if err := raftstore.CheckMemberName(name); err != nil {
+			return err
 		}
 		m := c.place(name)
 		if m != nil && m.in {
