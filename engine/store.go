@@ -181,7 +181,8 @@ func (d *storeDoor) failed(s raftstore.MemberStatus, cause event.Seq) {
 func (d *storeDoor) Message(m raftstore.Message) {
 	d.e.loop.Post(func() {
 		d.e.journal.Emit(event.On("etcd", m.From), d.why(event.Seq(m.Cause)), event.RaftMessage{From: m.From, To: m.To, Kind: m.Kind, Term: m.Term, Reply: m.Reply,
-			Granted: m.Granted, Entries: m.Entries, CommitIndex: m.CommitIndex, Lost: m.Lost, LastIndex: m.LastIndex, LastTerm: m.LastTerm, Sent: m.Sent, Asked: m.Asked})
+			Granted: m.Granted, Entries: m.Entries, CommitIndex: m.CommitIndex, Lost: m.Lost, LastIndex: m.LastIndex, LastTerm: m.LastTerm,
+			Piece: m.Piece, Pieces: m.Pieces, Sent: m.Sent, Asked: m.Asked})
 	})
 }
 

@@ -117,6 +117,8 @@ type Message struct {
 	// LastIndex and LastTerm: the end of the log that a candidate stands for, that a snapshot replaces, or up to which an append reaches. In the answer to an
 	// append LastIndex is the end of the follower's log.
 	LastIndex, LastTerm uint64
+	// Piece of a snapshot, from 1, and of how many; 0 in answers, and in other kinds.
+	Piece, Pieces int
 	// Sent is when it left its sender, by the wall; in an answer Asked is when the question did.
 	Sent, Asked time.Time
 }

@@ -32,6 +32,7 @@ type Message struct {
 	Cause          uint64
 	LastIndex      uint64
 	LastTerm       uint64
+	Piece, Pieces  int
 	Sent, Asked    time.Time
 }
 

@@ -187,7 +187,9 @@ func (t *Transport) RequestPreVote(id raft.ServerID, to raft.ServerAddress, args
 func (t *Transport) InstallSnapshot(id raft.ServerID, to raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
 	c := call{kind: "snapshot", id: id, to: string(to), term: args.Term, lastIndex: args.LastLogIndex, lastTerm: args.LastLogTerm, timeout: snapshotTimeout, hold: t.holds(id, args.Term)}
 	body := make([]byte, 0, max(0, args.Size))
-	for piece := make([]byte, min(max(args.Size/4, pieceLeast), pieceMost)); ; {
+	piece := make([]byte, min(max(args.Size/4, pieceLeast), pieceMost))
+	c.pieces = max(1, (int(args.Size)+len(piece)-1)/len(piece))
+	for {
 		n, err := io.ReadFull(data, piece)
 		body = append(body, piece[:n]...)
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -249,11 +251,11 @@ type call struct {
 	kind, to string
 	// id is who is meant, whoever is found there.
 	id raft.ServerID
-	// piece of a snapshot.
-	piece   int
-	term    uint64
-	entries int
-	commit  uint64
+	// piece of a snapshot, from 0, and how many there are.
+	piece, pieces int
+	term          uint64
+	entries       int
+	commit        uint64
 	// lastIndex and lastTerm are the end of the log that it speaks of.
 	lastIndex, lastTerm uint64
 	// asked is when the question that arrived was sent.
@@ -315,7 +317,7 @@ func (t *Transport) deliver(c *call, deadline time.Time) (Verdict, error) {
 		arrived := err == nil && end != nil
 		if arrived || !repeated || c.entries > 0 { // that a question was lost again says nothing new
 			t.show(c, Message{From: t.name, To: c.to, Kind: c.kind, Term: c.term, Entries: c.entries, CommitIndex: c.commit, LastIndex: c.lastIndex, LastTerm: c.lastTerm,
-				Lost: !arrived, Cause: v.Cause, Sent: c.asked})
+				Piece: min(c.piece+1, c.pieces), Pieces: c.pieces, Lost: !arrived, Cause: v.Cause, Sent: c.asked})
 		}
 		if arrived {
 			return v, nil

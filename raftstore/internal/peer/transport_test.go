@@ -3,11 +3,13 @@ package peer
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -462,4 +464,31 @@ func TestADiskIsMarkedBeforeTheFirstThingOnItIsAcknowledged(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestTheObserverIsToldWhichPieceOfASnapshotIsSentAndOfHowMany(t *testing.T) {
+	for size, pieces := range map[int]int{0: 1, 100: 1, 256: 1, 257: 2, 1000: 4, 10_000: 4, 10_003: 5, 2 << 20: 8} {
+		bubble(t, fmt.Sprint(size), func(t *testing.T) {
+			var told []string
+			f := NewFabric((&net{}).Verdict, func(m Message) { told = append(told, fmt.Sprint(m.Kind, " ", m.Reply, " ", m.Piece, "/", m.Pieces)) })
+			a, b := newStand(f, "a", "a"), newStand(f, "b", "b")
+			t.Cleanup(func() { a.Close(); b.Close(); synctest.Wait() })
+			b.serve(2)
+			request := &raft.InstallSnapshotRequest{Term: 1, LastLogIndex: 50, LastLogTerm: 1, Size: int64(size), SnapshotVersion: 1, Configuration: raft.EncodeConfiguration(Founders("a", "b"))}
+			if err := a.InstallSnapshot("b", "b", request, new(raft.InstallSnapshotResponse), bytes.NewReader(make([]byte, size))); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.RequestVote("b", "b", &raft.RequestVoteRequest{Term: 1}, new(raft.RequestVoteResponse)); err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for i := range pieces {
+				want = append(want, fmt.Sprint("snapshot false ", i+1, "/", pieces))
+			}
+			want = append(want, "snapshot true 0/0", "vote false 0/0", "vote true 0/0")
+			if !slices.Equal(told, want) {
+				t.Errorf("told %q, want %q", told, want)
+			}
+		})
+	}
 }
