@@ -43,13 +43,22 @@ func WriteBackup(w io.Writer, v *mvcc.View, at time.Time) (BackupInfo, error) {
 	return writeBackup(w, v, backupHeader{At: at})
 }
 
+// length counts what is written to it. A backup says in front how long its state is, and the state is never held as a whole: it is encoded twice.
+type length int64
+
+func (n *length) Write(p []byte) (int, error) {
+	*n += length(len(p))
+	return len(p), nil
+}
+
 func writeBackup(w io.Writer, v *mvcc.View, h backupHeader) (BackupInfo, error) {
-	state := v.Encode()
+	var size length
+	_ = v.EncodeTo(&size) // it takes everything
 	info, err := contents(v)
 	if err != nil {
 		return BackupInfo{}, fmt.Errorf("write backup: %w", err)
 	}
-	h.Revision, h.Keys, h.Hash, h.Bytes = info.Revision, info.Keys, info.Hash, int64(len(state))
+	h.Revision, h.Keys, h.Hash, h.Bytes = info.Revision, info.Keys, info.Hash, int64(size)
 	text, err := json.Marshal(h)
 	if err != nil {
 		return BackupInfo{}, fmt.Errorf("write backup: %w", err)
@@ -57,16 +66,17 @@ func writeBackup(w io.Writer, v *mvcc.View, h backupHeader) (BackupInfo, error) 
 	head := binary.LittleEndian.AppendUint32([]byte(backupMagic), uint32(len(text)))
 	head = append(head, text...)
 	sum := sha256.New()
-	for _, part := range [][]byte{head, state} {
-		sum.Write(part) // never fails
-		if _, err := w.Write(part); err != nil {
-			return BackupInfo{}, fmt.Errorf("write backup: %w", err)
-		}
+	summed := io.MultiWriter(w, sum)
+	if _, err = summed.Write(head); err == nil {
+		err = v.EncodeTo(summed)
 	}
-	if _, err := w.Write(sum.Sum(nil)); err != nil {
+	if err == nil {
+		_, err = w.Write(sum.Sum(nil))
+	}
+	if err != nil {
 		return BackupInfo{}, fmt.Errorf("write backup: %w", err)
 	}
-	info.At, info.Bytes = h.At, int64(len(head)+len(state)+sha256.Size)
+	info.At, info.Bytes = h.At, int64(len(head))+int64(size)+sha256.Size
 	return info, nil
 }
 

@@ -57,7 +57,7 @@ func (d *Disk) fill(f Fresh) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := sink.Write(EncodeState(1, 1, f.State)); err != nil {
+	if err := WriteState(sink, 1, 1, f.State); err != nil {
 		return errors.Join(err, sink.Cancel())
 	}
 	if err := sink.Close(); err != nil {

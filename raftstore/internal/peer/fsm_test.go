@@ -288,8 +288,11 @@ func TestAnEntryThatPanicsHaltsTheMemberWithTheSameAnswerEverywhere(t *testing.T
 func TestASnapshotThatIsOlderThanTheStateIsRefused(t *testing.T) {
 	m := newMachine()
 	m.apply(5, 1, EncodeEntry(1, []Encoded{put(1, "a")}))
-	old := EncodeState(4, 1, mvcc.New().Snapshot())
-	if err := m.Restore(io.NopCloser(bytes.NewReader(old))); err == nil || m.restored != 0 || m.kv.Revision() != 2 {
+	var old bytes.Buffer
+	if err := WriteState(&old, 4, 1, mvcc.New().Snapshot()); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Restore(io.NopCloser(&old)); err == nil || m.restored != 0 || m.kv.Revision() != 2 {
 		t.Errorf("%v, restored %d times, revision %d", err, m.restored, m.kv.Revision())
 	}
 }

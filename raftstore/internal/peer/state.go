@@ -26,9 +26,12 @@ type State struct {
 	met         *met
 }
 
-// EncodeState writes a snapshot that stands for index of term, of a state whose clients are all new.
-func EncodeState(index, term uint64, view *mvcc.View) []byte {
-	return append(stateHeader(index, term, view.DBSize(), new(met)), view.Encode()...)
+// WriteState writes a snapshot that stands for index of term, of a state whose clients are all new. It fails with the error of the writer.
+func WriteState(w io.Writer, index, term uint64, view *mvcc.View) error {
+	if _, err := w.Write(stateHeader(index, term, view.DBSize(), new(met))); err != nil {
+		return err
+	}
+	return view.EncodeTo(w)
 }
 
 func stateHeader(index, term uint64, dbSize int64, m *met) []byte {
@@ -40,7 +43,7 @@ func stateHeader(index, term uint64, dbSize int64, m *met) []byte {
 	return append(b, h...)
 }
 
-// DecodeState reads what EncodeState, or a member's Snapshot, wrote. It fails with mvcc.ErrDamaged.
+// DecodeState reads what WriteState, or a member's Snapshot, wrote. It fails with mvcc.ErrDamaged.
 func DecodeState(b []byte) (*State, error) {
 	damaged := func(what string) (*State, error) {
 		return nil, fmt.Errorf("read snapshot: %w: %s", mvcc.ErrDamaged, what)
@@ -112,21 +115,14 @@ func (s *stateSnapshot) Persist(sink raft.SnapshotSink) (err error) {
 			err = errors.Join(err, sink.Cancel())
 		}
 	}()
-	state := s.view.Encode()
-	for _, part := range []struct {
-		before failure.Point
-		b      []byte
-	}{
-		{failure.BeforeSnapshot, stateHeader(s.index, s.term, s.view.DBSize(), s.met)},
-		{"", state[:len(state)/2]},
-		{failure.InSnapshot, state[len(state)/2:]},
-	} {
-		if err := s.at(part.before); err != nil {
-			return err
-		}
-		if _, err := sink.Write(part.b); err != nil {
-			return err
-		}
+	if err := s.at(failure.BeforeSnapshot); err != nil {
+		return err
+	}
+	if _, err := sink.Write(stateHeader(s.index, s.term, s.view.DBSize(), s.met)); err != nil {
+		return err
+	}
+	if err := s.view.EncodeTo(&midway{Writer: sink, pass: func() error { return s.at(failure.InSnapshot) }}); err != nil {
+		return err
 	}
 	if err := s.at(failure.BeforeSnapshotClose); err != nil {
 		return err
@@ -147,6 +143,22 @@ func (s *stateSnapshot) Persist(sink raft.SnapshotSink) (err error) {
 		s.saved(s.index, s.term)
 	}
 	return nil
+}
+
+// midway calls pass when something has been written and more is to come: before the second write. A state takes two at least, its checksum being the last.
+type midway struct {
+	io.Writer
+	writes int
+	pass   func() error
+}
+
+func (m *midway) Write(p []byte) (int, error) {
+	if m.writes++; m.writes == 2 {
+		if err := m.pass(); err != nil {
+			return 0, err
+		}
+	}
+	return m.Writer.Write(p)
 }
 
 // overtaken fails when a leader's later snapshot has come in meanwhile. Raft would go back to this one, and believe that its log ends where it ended before.

@@ -61,7 +61,9 @@ func sweptState(i uint64) []byte {
 	for n := range i {
 		kv.Apply(mvcc.Txn{Then: []mvcc.Op{{Key: fmt.Sprint("k", n%50), Value: make([]byte, 100)}}})
 	}
-	return EncodeState(i, 2, kv.Snapshot())
+	var b bytes.Buffer
+	_ = WriteState(&b, i, 2, kv.Snapshot()) // a buffer takes everything
+	return b.Bytes()
 }
 
 // smallStore makes the disk in a folder.
