@@ -233,6 +233,15 @@ func (in *insider) first(l *raft.Log) bool {
 	return true
 }
 
+// forgetDescribed is for a cluster that begins anew: the same indexes and terms will hold other entries.
+func (in *insider) forgetDescribed() {
+	if in != nil {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		clear(in.described[:])
+	}
+}
+
 // describe says what an entry holds. The decoded form is kept for the members that will apply it.
 func (in *insider) describe(l *raft.Log) LogEntry {
 	e := LogEntry{Index: l.Index, Term: l.Term}

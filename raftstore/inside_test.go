@@ -190,3 +190,37 @@ func (s *scissors) Verdict(p Packet) Verdict {
 	defer s.mu.Unlock()
 	return Verdict{Drop: p.From == s.off || p.To == s.off}
 }
+
+// A cluster that begins anew has other entries under the same indexes and terms.
+func TestAnInsiderHearsWhatTheEntriesOfANewClusterHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		obs := &inside{}
+		c := openLed(t, Options{Members: names(3), InMemory: true, Observer: obs})
+		told := func(key string) bool {
+			obs.mu.Lock()
+			defer obs.mu.Unlock()
+			return slices.ContainsFunc(obs.logs, func(l LogChange) bool {
+				return slices.ContainsFunc(l.Entries, func(e LogEntry) bool {
+					return slices.ContainsFunc(e.Writes, func(w LogWrite) bool { return w.Key == key })
+				})
+			})
+		}
+		for i := range 20 {
+			mustPut(t, c, fmt.Sprint("old", i))
+		}
+		killAll(c)
+		for _, name := range names(3) {
+			if err := c.WipeMember(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		startAll(t, c)
+		awaitWall(t, "a settled cluster", c.Settled)
+		for i := range 20 {
+			mustPut(t, c, fmt.Sprint("new", i))
+			if key := fmt.Sprint("new", i); !told(key) {
+				t.Errorf("nobody was told of the entry that writes %s", key)
+			}
+		}
+	})
+}

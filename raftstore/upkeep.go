@@ -21,8 +21,9 @@ type upkeep struct {
 	traps failure.Traps
 }
 
-// forget is for a cluster that begins anew: its log starts at the beginning.
+// forgetTold is for a cluster that begins anew: its log starts at the beginning, with other entries.
 func (c *RaftCluster) forgetTold() {
+	c.insider.forgetDescribed()
 	c.announcing.Lock()
 	defer c.announcing.Unlock()
 	c.upkeep.told = 0

@@ -54,6 +54,8 @@ func (l *listener) take(b WatchBatch) {
 		return
 	case len(b.Events) == 0 && !l.request.Progress:
 		l.t.Errorf("watch of %q: progress that it did not ask for", l.request.Prefix)
+	case b.Revision < l.request.From && !b.Partial:
+		l.t.Errorf("watch of %q from %d: complete up to %d, where it has not begun", l.request.Prefix, l.request.From, b.Revision)
 	case b.Revision < l.complete:
 		l.t.Errorf("watch of %q: complete up to %d after %d", l.request.Prefix, b.Revision, l.complete)
 	}
