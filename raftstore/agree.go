@@ -113,7 +113,7 @@ func (c *RaftCluster) compare(index uint64, l *life, digest uint64, open bool) {
 		a.open.Store(int32(len(a.places)))
 	}
 	p.said[l.m.name] = digest
-	odd, split := p.judge(c.Membership().Voters())
+	odd, split := p.judge(c.Membership())
 	for _, name := range odd {
 		delete(p.said, name)
 		if m := c.find(name); m != nil {
@@ -128,17 +128,17 @@ func (c *RaftCluster) compare(index uint64, l *life, digest uint64, open bool) {
 	}
 }
 
-// judge names those that differ from a majority of all. split: all have spoken, and there is none.
-func (p *place) judge(all int) (odd []string, split bool) {
-	votes := make(map[uint64]int)
-	for _, d := range p.said {
-		votes[d]++
-	}
-	if len(votes) < 2 {
-		return nil, false
+// judge names those that differ from a majority of the voters. split: all voters have spoken, and there is none.
+func (p *place) judge(m Membership) (odd []string, split bool) {
+	votes, spoken := make(map[uint64]int), 0
+	for _, x := range m.Members {
+		if d, spoke := p.said[x.Name]; spoke && !x.Learner {
+			votes[d]++
+			spoken++
+		}
 	}
 	for d, n := range votes {
-		if n <= all/2 {
+		if n < m.Quorum() {
 			continue
 		}
 		for name, said := range p.said {
@@ -148,7 +148,7 @@ func (p *place) judge(all int) (odd []string, split bool) {
 		}
 		return odd, false
 	}
-	return nil, len(p.said) == all
+	return nil, spoken == m.Voters()
 }
 
 // diverged stops a member whose state is not that of the others.
@@ -160,18 +160,29 @@ func (l *life) diverged(index uint64) {
 	l.m.c.alarm(mvcc.Alarm{Kind: mvcc.Corrupt, Member: l.m.name}, l.m)
 }
 
-// alarm raises an alarm through any member but one.
+// alarm raises an alarm through any member but one, as soon as there is one that can, and again until it is raised.
 func (c *RaftCluster) alarm(a mvcc.Alarm, but *member) {
-	for _, m := range c.places() {
-		l := m.current()
-		if m == but || l == nil || !l.ready.Load() {
-			continue
-		}
-		l.write(context.Background(), peer.EncodeRaise(l.newID(), a), func(r TxnResult) {
-			if r.Outcome != Done {
-				go c.alarm(a, m)
+	for {
+		for _, m := range c.places() {
+			l := m.current()
+			if m == but || l == nil || !l.ready.Load() {
+				continue
 			}
-		})
-		return
+			l.write(context.Background(), peer.EncodeRaise(l.newID(), a), func(r TxnResult) {
+				if r.Outcome != Done {
+					go c.alarmAgain(a, but)
+				}
+			})
+			return
+		}
+		if !c.pause(context.Background()) {
+			return
+		}
+	}
+}
+
+func (c *RaftCluster) alarmAgain(a mvcc.Alarm, but *member) {
+	if c.pause(context.Background()) {
+		c.alarm(a, but)
 	}
 }

@@ -252,15 +252,15 @@ type leaseAnswer struct {
 
 func (leaseQuestion) Kind() string { return "lease" }
 
-// answerLease answers as leader, once a majority has said that there is no later one: a lease that a deposed leader kept alive would end all the same.
-func (l *life) answerLease(from string, q leaseQuestion) leaseAnswer {
+// answerLease answers as leader, once a majority has said that there is no later one: a lease that a deposed leader kept alive would end all the same. It does it when may agrees.
+func (l *life) answerLease(from string, q leaseQuestion, may func() bool) leaseAnswer {
 	if !l.answerIndex(from, indexQuestion{term: q.term}).ok {
 		return leaseAnswer{}
 	}
 	s := &l.lessor
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.term != q.term {
+	if s.term != q.term || !may() {
 		return leaseAnswer{}
 	}
 	c := s.leases[q.id]
@@ -275,15 +275,24 @@ func (l *life) answerLease(from string, q leaseQuestion) leaseAnswer {
 
 // keepAlive is one call of KeepAlive; whoever takes it answers it.
 type keepAlive struct {
-	id   mvcc.LeaseID
-	done func(Lease)
-	// asked: the leader may have done it.
-	asked    atomic.Bool
-	answered atomic.Bool
+	id    mvcc.LeaseID
+	done  func(Lease)
+	state atomic.Int32
+}
+
+const (
+	undone int32 = iota
+	perhaps
+	answered
+)
+
+// may reports that the caller still waits. From then on it is done, or perhaps done.
+func (k *keepAlive) may() bool {
+	return k.state.CompareAndSwap(undone, perhaps) || k.state.Load() == perhaps
 }
 
 func (k *keepAlive) answer(r Lease) {
-	if k.answered.CompareAndSwap(false, true) {
+	if k.state.Swap(answered) != answered {
 		r.ID = k.id
 		k.done(r)
 	}
@@ -291,11 +300,12 @@ func (k *keepAlive) answer(r Lease) {
 
 // fail answers that the caller, or the member, has given up.
 func (k *keepAlive) fail(err error) {
-	outcome := Refused
-	if k.asked.Load() {
-		outcome = Unknown
+	switch k.state.Swap(answered) {
+	case undone:
+		k.done(Lease{ID: k.id, Written: Written{Outcome: Refused, Err: err}})
+	case perhaps:
+		k.done(Lease{ID: k.id, Written: Written{Outcome: Unknown, Err: err}})
 	}
-	k.answer(Lease{Written: Written{Outcome: outcome, Err: err}})
 }
 
 // KeepAlive starts a lease's time anew; see Store. It is no log entry: the leader that counts is asked.
@@ -314,7 +324,7 @@ func (m *member) KeepAlive(ctx context.Context, id mvcc.LeaseID, done func(Lease
 	l.goes("keep a lease alive", func() {
 		defer l.inflight.Add(-1)
 		defer forget()
-		for !k.answered.Load() {
+		for k.state.Load() != answered {
 			if a, ok := l.askLease(k); ok {
 				r := Lease{TTL: a.ttl}
 				if !a.found {
@@ -342,13 +352,17 @@ func (l *life) askLease(k *keepAlive) (leaseAnswer, bool) {
 		return leaseAnswer{}, false
 	}
 	if leader == l.m.name {
-		a := l.answerLease(l.m.name, q)
+		a := l.answerLease(l.m.name, q, k.may)
 		return a, a.ok
 	}
-	moved := func() bool { return k.answered.Load() || p.Leader() != leader || p.CurrentTerm() != q.term }
+	before := k.state.Load()
+	if !k.may() {
+		return leaseAnswer{}, false
+	}
+	moved := func() bool { return k.state.Load() == answered || p.Leader() != leader || p.CurrentTerm() != q.term }
 	answer, err := l.m.c.fabric.Call(l.m.name, leader, q, l.stop, moved)
-	if err == peer.ErrNoAnswer {
-		k.asked.Store(true)
+	if err == peer.ErrUndelivered && before == undone {
+		k.state.CompareAndSwap(perhaps, undone)
 	}
 	a, ok := answer.(leaseAnswer)
 	return a, err == nil && ok && a.ok

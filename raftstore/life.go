@@ -341,7 +341,7 @@ func (l *life) asked(from string, question any) any {
 	case forwardedWrites:
 		return l.accept(q.term, q.writes)
 	case leaseQuestion:
-		return l.answerLease(from, q)
+		return l.answerLease(from, q, func() bool { return true })
 	case indexQuestion:
 		return l.answerIndex(from, q)
 	case termQuestion:

@@ -238,6 +238,10 @@ func TestEveryKindOfWriteEndsOnceAndSaysHow(t *testing.T) {
 			net.set(isolate(m.name))
 			return m
 		}, want: ends{"txn": Unknown, "compact": Unknown, "grant": Unknown, "revoke": Unknown, "keep alive": Refused, "disarm": Unknown}}, // it asks the majority first
+		"a lease that may have been kept alive is not said not to be": {err: ErrTimeout, prepare: func(t *testing.T, c *RaftCluster, net *sieve) *member {
+			net.set(func(p Packet) bool { return p.Kind == "lease" && p.Reply })
+			return c.follower()
+		}, want: ends{"keep alive": Unknown}},
 		"a healthy cluster does it": {prepare: func(t *testing.T, c *RaftCluster, _ *sieve) *member { return c.follower() },
 			want: ends{"txn": Done, "compact": Done, "grant": Done, "revoke": Refused, "keep alive": Refused, "disarm": Done}},
 	} {

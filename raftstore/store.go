@@ -4,7 +4,7 @@
 // Owns: the Store and Cluster contracts, the errors with etcd's words, and (in raft.go) the cluster on hashicorp/raft. The state machine itself
 // is mvcc, pure; memstore puts the same contract on one mvcc without raft; storetest is the suite both pass.
 //
-// Imports of ours: raftstore/mvcc, nothing else. The network between members is what the caller hands in (Network).
+// Imports of ours: raftstore/mvcc, raftstore/failure and what is internal to raftstore, nothing else. The network between members is what the caller hands in (Network).
 //
 // Goroutines: every method may be called from any goroutine. Answers come by callback, exactly once each, from any goroutine, and on
 // memstore before the call returns. A callback must not block and must not call back into the store's member synchronously.

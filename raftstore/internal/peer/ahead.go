@@ -25,7 +25,7 @@ type ahead struct {
 	// lastIndex and lastTerm are of the newest entry stored.
 	lastIndex, lastTerm uint64
 	followers           map[raft.ServerID]*aheadOf
-	// most is how many entries a follower may be ahead of what raft here knows of it; see raftConfig for why there is a limit.
+	// most is how many entries a follower may be ahead of what raft here knows of it: as many as raft itself sends at once.
 	most uint64
 }
 

@@ -217,7 +217,7 @@ func (d *Disk) mark(name string) error {
 			return err
 		}
 		if d.sync {
-			if err := syncDir(filepath.Dir(path)); err != nil {
+			if err := SyncDir(filepath.Dir(path)); err != nil {
 				return err
 			}
 		}
@@ -345,7 +345,7 @@ func (d *Disk) openFiles(logger hclog.Logger) (*opened, error) {
 	}
 	snapshots, err := openSnapshots(filepath.Join(d.dir, snapshotFolder), d.sync, logger)
 	if err == nil && d.sync {
-		err = syncDir(d.dir)
+		err = SyncDir(d.dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, bolt.Close())

@@ -274,7 +274,7 @@ func (s *fileSink) finish() error {
 		return err
 	}
 	if s.store.sync {
-		return syncDir(s.store.dir)
+		return SyncDir(s.store.dir)
 	}
 	return nil
 }
@@ -290,13 +290,4 @@ func (s *fileSink) Cancel() error {
 		return nil
 	}
 	return err
-}
-
-// syncDir makes the names in a folder durable.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

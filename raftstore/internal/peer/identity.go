@@ -79,6 +79,9 @@ func WriteWhole(path string, text []byte, sync bool) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
+	if sync {
+		return SyncDir(filepath.Dir(path))
+	}
 	return nil
 }
 

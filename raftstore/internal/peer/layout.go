@@ -37,16 +37,7 @@ func CheckLayout(dir string, used func() bool, sync bool) error {
 		return fmt.Errorf("%s holds a store without a %s file: that of an older kubeviz (layout 1), or one that lost the file; this kubeviz reads layout %s. Use the older kubeviz, or another folder",
 			dir, versionFile, Layout)
 	}
-	if err := os.WriteFile(path+unfinished, []byte(versionPrefix+Layout+"\n"), markerMode); err != nil {
-		return err
-	}
-	if err := os.Rename(path+unfinished, path); err != nil {
-		return err
-	}
-	if sync {
-		return syncDir(dir)
-	}
-	return nil
+	return WriteWhole(path, []byte(versionPrefix+Layout), sync)
 }
 
 // layOut makes the member's folder, or reads its version.
@@ -55,7 +46,7 @@ func (d *Disk) layOut() error {
 		return err
 	}
 	if d.sync {
-		if err := syncDir(filepath.Dir(d.dir)); err != nil {
+		if err := SyncDir(filepath.Dir(d.dir)); err != nil {
 			return err
 		}
 	}

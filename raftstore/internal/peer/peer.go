@@ -1,7 +1,8 @@
 // Package peer is one member of the store: a hashicorp/raft node with its disk, its transport and the state machine it feeds.
 //
 // Owns: raft's life in one process (start, kill, failure), the fabric its messages take, the format of log entries and member snapshots.
-// Knows nothing of requests, watches or reads; those are raftstore's. Imports of ours: raftstore/mvcc.
+// Knows nothing of requests, watches or reads; those are raftstore's. Imports of ours: raftstore/mvcc, raftstore/failure,
+// raftstore/internal/planted.
 //
 // Goroutines: raft's own; one that reports changes of role; one per Stop. Methods may be called from any. No panic of a member leaves it: the
 // state machine, the disk and the reporter recover and fail the member.
