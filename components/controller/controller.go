@@ -70,16 +70,23 @@ func Start(pr *kubeapi.Process, cfg Config) *Manager {
 // Stop asks the program to end in good order (SIGTERM): it gives the lease back first. cause is the record of the order.
 func (m *Manager) Stop(cause event.Seq) { m.stop.Set(cause) }
 
+// What each controller may ask of the API server a second, and at once after a rest (--kube-api-qps, --kube-api-burst). Each has a client of its own; what it writes and its Events go over it.
+const (
+	perSecond = 20
+	burst     = 30
+)
+
 // lead starts the controllers.
 func (m *Manager) lead(p *sim.Proc) {
 	in := informers.New(m.pr)
+	own := func() *kubeapi.Process { return m.pr.Throttled(perSecond, burst) }
 	controllers := []interface{ Start() }{
-		deployment.New(m.pr, in),
-		replicaset.New(m.pr, in),
-		nodelifecycle.New(m.pr, in),
-		tainteviction.New(m.pr, in),
-		podgc.New(m.pr, in),
-		garbagecollector.New(m.pr, in),
+		deployment.New(own(), in),
+		replicaset.New(own(), in),
+		nodelifecycle.New(own(), in),
+		tainteviction.New(own(), in),
+		podgc.New(own(), in),
+		garbagecollector.New(own(), in),
 	}
 	in.Start()
 	in.WaitSynced(p)

@@ -35,6 +35,8 @@ type Client struct {
 	Manager string
 	// Timeout per request, simulated; 0: DefaultTimeout.
 	Timeout time.Duration
+	// Throttle holds back all requests but watches; nil: nothing does.
+	Throttle *Throttle
 }
 
 // WithTimeout is the same client with another timeout.
@@ -47,6 +49,7 @@ func (c *Client) WithTimeout(d time.Duration) *Client {
 // Do completes and carries one request. The error is the transport's or the answer's.
 func (c *Client) Do(p *sim.Proc, r *Request) (*Response, error) {
 	c.complete(p, r)
+	c.Throttle.wait(p)
 	resp, err := c.Transport.Do(p, r)
 	if err != nil {
 		return nil, err

@@ -156,6 +156,14 @@ type Process struct {
 	Silenced func(host string) event.Seq
 }
 
+// Throttled is the same program with a client of its own that is held back.
+func (pr *Process) Throttled(perSecond, burst int) *Process {
+	own, client := *pr, *pr.Client
+	client.Throttle = NewThrottle(perSecond, burst)
+	own.Client = &client
+	return &own
+}
+
 // Actor is the process as an actor in the journal.
 func (pr *Process) Actor() event.Actor { return event.On(pr.Addr.Process, pr.Addr.Host) }
 
