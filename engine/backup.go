@@ -60,7 +60,7 @@ func (e *Engine) backup(given event.Seq, c command.Backup) error {
 		return writeNew(c.File, func(w io.Writer) (raftstore.BackupInfo, error) { return e.store.cluster.Backup(s.Name, w) })
 	}, func(info raftstore.BackupInfo, err error) {
 		if err != nil {
-			e.done(given, c, nil, fmt.Errorf("back up %s to %s: %w", s.Name, c.File, err))
+			e.done(given, c, nil, fmt.Errorf("back up %s to %s: %w", s.Name, c.File, plain(err)))
 			return
 		}
 		if inMemory {
@@ -93,6 +93,15 @@ func writeNew(path string, write func(io.Writer) (raftstore.BackupInfo, error)) 
 	return info, err
 }
 
+// plain leaves the reason of an error about a file, without the name: the user gave it, or it is that of a file half written, which nobody knows.
+func plain(err error) error {
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
 func ignoreMissing(err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -109,24 +118,58 @@ const (
 )
 
 // restore begins the store anew with a backup, as the documentation of etcd and Kubernetes says: the static pods of etcd are taken away, the members' disks replaced, and
-// the pods put back.
+// the pods put back. A file that is no backup stops nothing.
 func (e *Engine) restore(given event.Seq, c command.Restore) error {
 	if e.restoring {
 		return errRestoring
 	}
-	open := func() (io.ReadCloser, error) { return os.Open(c.File) }
-	if name, inMemory := strings.CutPrefix(c.File, "@"); inMemory {
-		content := e.kept[name]
-		if content == nil {
-			return fmt.Errorf("no backup is called %s in this run; make one with backup %s", c.File, c.File)
-		}
-		open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
-	}
-	file, err := open()
+	open, err := e.backupFile(c.File)
 	if err != nil {
 		return err
 	}
 	e.restoring = true
+	e.offLoop(func() (info raftstore.BackupInfo, err error) {
+		err = with(open, func(file io.Reader) error { _, info, err = raftstore.ReadBackup(file); return err })
+		return info, err
+	}, func(_ raftstore.BackupInfo, err error) {
+		if err != nil {
+			e.putEtcdBack(given)
+			e.done(given, c, nil, fmt.Errorf("restore %s: %w", c.File, err))
+			return
+		}
+		e.stopStore(given, func() { e.replaceStore(given, c, open) })
+	})
+	return errLater
+}
+
+// backupFile finds a backup; open may be called more than once.
+func (e *Engine) backupFile(path string) (open func() (io.ReadCloser, error), err error) {
+	if name, inMemory := strings.CutPrefix(path, "@"); inMemory {
+		content := e.kept[name]
+		if content == nil {
+			return nil, fmt.Errorf("no backup is called %s in this run; make one with backup %s", path, path)
+		}
+		return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }, nil
+	}
+	switch fi, err := os.Stat(path); {
+	case err != nil:
+		return nil, fmt.Errorf("restore %s: %w", path, plain(err))
+	case !fi.Mode().IsRegular():
+		return nil, fmt.Errorf("restore %s: it is no regular file", path)
+	}
+	return func() (io.ReadCloser, error) { return os.Open(path) }, nil
+}
+
+func with(open func() (io.ReadCloser, error), read func(io.Reader) error) error {
+	file, err := open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(read(file), file.Close())
+}
+
+// stopStore takes etcd away from all masters; then runs when it has ended everywhere.
+func (e *Engine) stopStore(given event.Seq, then func()) {
 	for _, m := range e.machines {
 		if m.master {
 			m.takeEtcdAway(given)
@@ -145,23 +188,31 @@ func (e *Engine) restore(given event.Seq, c command.Restore) error {
 				return
 			}
 		}
-		e.replaceStore(given, c, file)
+		then()
 	}
 	e.loop.After(restorePoll, whenStopped)
-	return errLater
+}
+
+// putEtcdBack ends a restore: the kubelets have the manifests of etcd again.
+func (e *Engine) putEtcdBack(cause event.Seq) {
+	e.restoring = false
+	for _, m := range e.machines {
+		if m.master && m.programs["kubelet"] != nil {
+			m.kubelet.SetStaticPods(cause, m.staticPods())
+		}
+	}
 }
 
 // replaceStore gives all members the content of a backup and lets them start; where that fails they start as they were.
-func (e *Engine) replaceStore(given event.Seq, c command.Restore, file io.ReadCloser) {
+func (e *Engine) replaceStore(given event.Seq, c command.Restore, open func() (io.ReadCloser, error)) {
 	d := e.store
 	was := d.cluster.Membership()
 	d.asked[subject{kind: raftstore.MembersChanged}] = given
 	d.asked[subject{kind: raftstore.SetAside}] = given
-	e.offLoop(func() (raftstore.BackupInfo, error) {
-		info, err := d.cluster.Restore(file)
-		return info, errors.Join(err, file.Close())
+	e.offLoop(func() (info raftstore.BackupInfo, err error) {
+		err = with(open, func(file io.Reader) error { info, err = d.cluster.Restore(file); return err })
+		return info, err
 	}, func(info raftstore.BackupInfo, err error) {
-		e.restoring = false
 		delete(d.asked, subject{kind: raftstore.SetAside})
 		cause := given
 		if err == nil {
@@ -169,11 +220,7 @@ func (e *Engine) replaceStore(given event.Seq, c command.Restore, file io.ReadCl
 			d.begun(cause)
 		}
 		delete(d.asked, subject{kind: raftstore.MembersChanged})
-		for _, m := range e.machines {
-			if m.master && m.programs["kubelet"] != nil {
-				m.kubelet.SetStaticPods(cause, m.staticPods())
-			}
-		}
+		e.putEtcdBack(cause)
 		if err != nil {
 			e.done(given, c, nil, fmt.Errorf("restore %s: %w; the store starts again as it was", c.File, err))
 			return

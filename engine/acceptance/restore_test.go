@@ -107,8 +107,16 @@ func TestAFileThatIsNoBackupChangesNothing(t *testing.T) {
 			if err := os.WriteFile(bad, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s.fails("restore "+bad, "the store starts again as it was")
-			s.settled(6, 3*time.Minute)
+			before := s.now()
+			s.fails("restore "+bad, "restore "+bad+": read backup: not a backup, or a damaged one: its checksum does not fit")
+			s.fails("restore "+dir, "restore "+dir+": it is no regular file")
+			s.fails("restore "+filepath.Join(dir, "none"), "none: no such file or directory")
+			s.fails("backup "+filepath.Join(dir, "none", "b"), "b: no such file or directory")
+			s.to(s.now() + 20*time.Second)
+			if r, e, ok := first(s.told(), before, func(e event.ProcessStopped) bool { return e.Process == "etcd" }); ok {
+				t.Errorf("#%d %s for a file that is no backup", r.Seq, brief(e))
+			}
+			s.settled(6, time.Second)
 			if out := s.must("get deployments"); !strings.Contains(out, "kept") {
 				t.Errorf("the API lists\n%s", out)
 			}
