@@ -256,6 +256,16 @@ func (s *countedStore) Range(ctx context.Context, r raftstore.RangeRequest, done
 	s.Store.Range(ctx, r, func(res raftstore.RangeResult) { done(res); settle() })
 }
 
+func (s *countedStore) GrantLease(ctx context.Context, ttl time.Duration, done func(raftstore.Lease)) {
+	settle := s.count()
+	s.Store.GrantLease(ctx, ttl, func(l raftstore.Lease) { done(l); settle() })
+}
+
+func (s *countedStore) Compact(ctx context.Context, rev int64, done func(raftstore.Written)) {
+	settle := s.count()
+	s.Store.Compact(ctx, rev, func(w raftstore.Written) { done(w); settle() })
+}
+
 // count notes one request in flight; the function it returns, for any goroutine, takes the note back behind the answer in the mailbox.
 func (s *countedStore) count() func() {
 	s.d.inFlight[s.member]++

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"example.com/kubeviz/engine/sim"
 	"example.com/kubeviz/engine/simnet"
 	"example.com/kubeviz/raftstore"
+	"example.com/kubeviz/raftstore/mvcc"
 )
 
 // stated is a cluster of which only what it says of itself is needed.
@@ -267,6 +269,52 @@ func TestTheArithmeticOfAQuorum(t *testing.T) {
 		}
 		if hint := evenHint(group(c.voters, c.learners)); (hint != nil) != c.hint {
 			t.Errorf("%d voters: %v", c.voters, hint)
+		}
+	}
+}
+
+// silent is a store that answers when it is told to.
+type silent struct {
+	raftstore.Store
+	answer func()
+}
+
+func (s *silent) Txn(_ context.Context, _ mvcc.Txn, done func(raftstore.TxnResult)) {
+	s.answer = func() { done(raftstore.TxnResult{}) }
+}
+
+func (s *silent) Range(_ context.Context, _ raftstore.RangeRequest, done func(raftstore.RangeResult)) {
+	s.answer = func() { done(raftstore.RangeResult{}) }
+}
+
+func (s *silent) GrantLease(_ context.Context, _ time.Duration, done func(raftstore.Lease)) {
+	s.answer = func() { done(raftstore.Lease{}) }
+}
+
+func (s *silent) Compact(_ context.Context, _ int64, done func(raftstore.Written)) {
+	s.answer = func() { done(raftstore.Written{}) }
+}
+
+func TestWhateverAnAPIServerAsksOfTheStoreHoldsAFreeClockUntilItIsAnswered(t *testing.T) {
+	ctx := t.Context()
+	for name, ask := range map[string]func(raftstore.Store){
+		"a transaction": func(s raftstore.Store) { s.Txn(ctx, mvcc.Txn{}, func(raftstore.TxnResult) {}) },
+		"a read":        func(s raftstore.Store) { s.Range(ctx, raftstore.RangeRequest{}, func(raftstore.RangeResult) {}) },
+		"a lease":       func(s raftstore.Store) { s.GrantLease(ctx, time.Hour, func(raftstore.Lease) {}) },
+		"a compaction":  func(s raftstore.Store) { s.Compact(ctx, 7, func(raftstore.Written) {}) },
+	} {
+		d, _ := pacing(3, 0)
+		store := &silent{}
+		ask(&countedStore{Store: store, d: d, member: "master-2"})
+		if d.gate(sim.Unpaced, held) != held {
+			t.Errorf("%s is on its way, and the clock runs free", name)
+		}
+		store.answer()
+		if err := d.e.loop.RunUntil(ctx, d.e.loop.Now().Add(time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		if d.gate(sim.Unpaced, held) != sim.Unpaced {
+			t.Errorf("%s is answered, and the clock is held", name)
 		}
 	}
 }
