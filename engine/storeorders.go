@@ -84,11 +84,15 @@ func (e *Engine) setDisk(given event.Seq, c command.Disk) error {
 	}
 	d.asked[subject{kind: raftstore.DiskChanged, member: m.host}] = given
 	d.slow[m.host] = c.Delay
-	if err := d.cluster.SetDisk(m.host, c.State, c.Delay); err != nil {
-		d.asked.take(subject{kind: raftstore.DiskChanged, member: m.host})
-		return err
+	err = d.cluster.SetDisk(m.host, c.State, c.Delay)
+	if err == nil {
+		return nil
 	}
-	return nil
+	d.asked.take(subject{kind: raftstore.DiskChanged, member: m.host})
+	if s := d.cluster.Store(m.host).Status().Disk; s.Damages() || s == failure.Damaged {
+		return fmt.Errorf("%w; to give it a new one: member replace %s", err, m.host)
+	}
+	return err
 }
 
 func (e *Engine) failpoint(given event.Seq, c command.Failpoint) error {

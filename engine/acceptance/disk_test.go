@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"example.com/kubeviz/engine"
 	"example.com/kubeviz/engine/event"
 )
 
-// TestABadDiskStopsItsMemberAndNobodyElse: a disk that takes no write is a member that is down until it does; one that is damaged is replaced.
+// TestABadDiskStopsItsMemberAndNobodyElse: a disk that takes no write is a member that is down until it does; one that is damaged is
+// replaced, but for a write that was torn, which its member does without.
 func TestABadDiskStopsItsMemberAndNobodyElse(t *testing.T) {
-	for _, store := range []string{engine.StoreMemory} {
+	for _, store := range bothStores() {
 		for _, state := range []string{"full", "readonly", "flaky", "zeroed", "torn", "deleted"} {
 			t.Run(store+" "+state, func(t *testing.T) {
 				t.Parallel()
@@ -34,8 +34,9 @@ func TestABadDiskStopsItsMemberAndNobodyElse(t *testing.T) {
 				switch state {
 				case "full", "readonly":
 					s.must("disk master-2 ok")
-				case "zeroed", "torn", "deleted":
-					s.fails("disk master-2 ok", "member remove and member add")
+				case "zeroed", "deleted":
+					s.fails("disk master-2 ok", "what is on its disk is "+state+", and no word mends that; to give it a new one: member replace master-2")
+					s.fails("disk master-2 full", "to give it a new one: member replace master-2")
 					s.must("member replace master-2")
 					s.promote("master-2", 3*time.Minute)
 				}
@@ -62,5 +63,26 @@ func TestWhatIsDoneToTheStoreRepeatsFromASeed(t *testing.T) {
 	}
 	if !strings.Contains(string(a.file), "StoreRestored") {
 		t.Error("nothing was restored")
+	}
+}
+
+// TestThePresetsAboutTheStore: each of their steps succeeds, on both stores, and the cluster ends whole.
+func TestThePresetsAboutTheStore(t *testing.T) {
+	for preset, end := range map[string]struct {
+		pods  int
+		after time.Duration
+	}{"grow": {6, 6 * time.Minute}, "full": {8, 8 * time.Minute}, "backup": {6, 5 * time.Minute}, "disk": {6, 7 * time.Minute}} {
+		for _, store := range bothStores() {
+			t.Run(preset+" "+store, func(t *testing.T) {
+				t.Parallel()
+				p := play(t, run{preset: preset, store: store, seed: 1, length: end.after})
+				for _, c := range p.summary.Commands {
+					if c.Error != "" {
+						t.Errorf("%s: %s", c.Text, c.Error)
+					}
+				}
+				whole(t, p.world, end.pods)
+			})
+		}
 	}
 }

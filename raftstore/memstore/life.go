@@ -37,6 +37,9 @@ func (c *Cluster) StartMember(name string) error {
 			m.err = text
 			return errors.New(text)
 		}
+		if m.disk == failure.Torn {
+			m.setDisk(failure.Sound, "nothing that counts was lost")
+		}
 		m.up, m.ready, m.started, m.err = true, false, true, ""
 		m.dbSize = max(m.dbSize, m.frozen.InUse())
 		return nil
@@ -50,9 +53,8 @@ func diskRefuses(d failure.Disk) string {
 		return "disk failed: no space left on device; start it again when there is"
 	case d == failure.ReadOnly:
 		return "disk failed: read-only file system; start it again when it can be written"
-	case d == failure.Flaky:
-		return "" // its next write fails
-	case d.Damages():
+	case d.Damages() && d != failure.Torn: // from that one a member comes back
+
 		return fmt.Sprintf("disk damaged (%s): nothing was deleted; give it a new one with member remove and member add", d)
 	}
 	return ""
@@ -110,15 +112,22 @@ func (m *member) setDisk(d failure.Disk, text string) {
 // SetDisk makes a member's disk behave, or be damaged. One that is slow works: there is no time here.
 func (c *Cluster) SetDisk(name string, state failure.Disk, _ time.Duration) error {
 	return c.change("set disk of", name, func(m *member) error {
-		if m.disk.Damages() && !state.Damages() {
-			return fmt.Errorf("it is damaged (%s), which nothing mends: give it a new one with member remove and member add", m.disk)
-		}
-		text := ""
-		if state.Damages() {
-			text = diskRefuses(state)
-			if m.up {
-				m.stop(text)
+		switch {
+		case !m.disk.Damages():
+		case state.Damages():
+			if state == failure.Torn { // what is worse stays
+				state = m.disk
 			}
+		case state == failure.Sound:
+			return fmt.Errorf("what is on its disk is %s, and no word mends that", m.disk)
+		default:
+			return fmt.Errorf("its disk is %s already", m.disk)
+		}
+		text := diskRefuses(state)
+		if !state.Damages() {
+			text = ""
+		} else if m.up {
+			m.stop(text)
 		}
 		m.setDisk(state, text)
 		return nil

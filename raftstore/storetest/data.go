@@ -57,6 +57,7 @@ var cases = []testCase{
 
 	{name: "a restore brings the old state back and no revision falls", members: 3, run: restore},
 	{name: "a restore is refused while members run, or of a bad file, and changes nothing", members: 3, run: restoreRefused},
+	{name: "a member comes back by itself from a write that was torn", members: 3, run: diskTorn},
 	{name: "a member whose disk is full stops at its next write and comes back when there is space", members: 3, run: diskFull},
 	{name: "a member with a damaged disk stays down until it has a new one", members: 3, run: diskDamaged},
 

@@ -251,6 +251,19 @@ func diskFull(e *env) {
 	e.want(len(e.changed(raftstore.DiskChanged)) >= 2, "%+v", e.changed(raftstore.DiskChanged))
 }
 
+func diskTorn(e *env) {
+	lead := e.leader()
+	m := e.others(lead)[0]
+	e.put(lead, "a", "1")
+	e.awaitSame(m)
+	e.want(e.c.SetDisk(m, failure.Torn, 0) == nil, "tear its last write")
+	e.want(!e.status(m).Up, "it runs on")
+	e.put(lead, "a", "2")
+	e.start(m)
+	e.awaitSame(m)
+	e.want(e.status(m).Disk == failure.Sound, "its disk is %s", e.status(m).Disk)
+}
+
 func diskDamaged(e *env) {
 	lead := e.leader()
 	m := e.others(lead)[0]
@@ -259,6 +272,7 @@ func diskDamaged(e *env) {
 	}
 	e.want(e.c.SetDisk(m, failure.Deleted, 0) == nil, "delete its file")
 	e.want(!e.status(m).Up, "it runs on")
+	e.want(e.c.SetDisk(m, failure.Sound, 0) != nil, "a word mended what is gone")
 	_ = e.c.StartMember(m) // it may be refused at once, or give up
 	e.await("refusal of the start", func() bool { s := e.status(m); return !s.Up && s.Err != "" })
 	e.put(lead, "a", "meanwhile")
