@@ -57,7 +57,8 @@ func (s *Server) delete(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	}
 	resp, err := s.update(p, rq, updateTries, begin, func(obj, old kinds.Object) bool { return what == removeNow })
 	if err != nil && what == markThenGo && strings.Contains(err.Error(), raftstore.ErrNoSpace.Error()) {
-		// A full store takes no mark. A forced deletion does without: to delete needs no space (STO-11).
+		// A full store takes no mark. A forced deletion does without, as STO-11 has it. By its source the real server writes the mark first without grace too (registry/rest/delete.go: two phases;
+		// podStrategy.CheckGracefulDelete is always true), and so would refuse this one as well.
 		return s.update(p, rq, updateTries, begin, func(obj, old kinds.Object) bool { return what != markAndLeave && what != leaveAsItWas })
 	}
 	if err != nil || what != markThenGo || rq.DryRun {

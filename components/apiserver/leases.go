@@ -61,15 +61,12 @@ func (d *door) grant(p *sim.Proc, ttl time.Duration, deadline time.Time) (mvcc.L
 	defer cancel()
 	var f sim.Future[raftstore.Lease]
 	d.store.GrantLease(ctx, ttl, sim.Resolver(d.loop, &f))
-	left := deadline.Sub(p.Now())
-	l, ok := f.AwaitFor(p, max(min(left, writeTimeout), 0))
-	switch {
-	case !ok && left < writeTimeout:
-		return 0, deadlineError()
-	case !ok:
-		return 0, storeError(raftstore.ErrTimeout)
-	case l.Err != nil:
-		return 0, storeError(l.Err)
+	l, err := answer(p, &f, deadline)
+	if err == nil && l.Err != nil {
+		err = storeError(l.Err)
+	}
+	if err != nil {
+		return 0, err
 	}
 	return l.ID, nil
 }

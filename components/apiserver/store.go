@@ -39,18 +39,27 @@ func (d *door) txn(p *sim.Proc, t mvcc.Txn, deadline time.Time) (mvcc.TxnResult,
 	defer cancel()
 	var f sim.Future[raftstore.TxnResult]
 	d.store.Txn(ctx, t, sim.Resolver(d.loop, &f))
+	r, err := answer(p, &f, deadline)
+	if err == nil && r.Err != nil {
+		err = storeError(r.Err)
+	}
+	if err != nil {
+		return mvcc.TxnResult{}, err
+	}
+	return r.Result, nil
+}
+
+// answer waits for what the store says to a write, until deadline at most. The error is one for the client, that there was no answer.
+func answer[T any](p *sim.Proc, f *sim.Future[T], deadline time.Time) (T, error) {
 	left := deadline.Sub(p.Now())
 	r, ok := f.AwaitFor(p, max(min(left, writeTimeout), 0))
 	switch {
-	case !ok && left < writeTimeout:
-		return mvcc.TxnResult{}, deadlineError()
-	case !ok:
-		return mvcc.TxnResult{}, storeError(raftstore.ErrTimeout)
+	case ok:
+		return r, nil
+	case left < writeTimeout:
+		return r, deadlineError()
 	}
-	if r.Err != nil {
-		return mvcc.TxnResult{}, storeError(r.Err)
-	}
-	return r.Result, nil
+	return r, storeError(raftstore.ErrTimeout)
 }
 
 // read runs one linearizable read, again and again until it works or deadline passes.
