@@ -61,6 +61,7 @@ func TestAnEntrySentAheadIsCommittedWithTheLeadersDiskOrByTheNextLeader(t *testi
 
 // Leaders on slow disks lose power under load, alone and with all others.
 func TestSlowLeadersThatLosePowerLoseNothingAcknowledged(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()

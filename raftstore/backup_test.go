@@ -82,6 +82,7 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 func TestBackupThatCannotBeWrittenFails(t *testing.T) {
+	t.Parallel()
 	var file bytes.Buffer
 	info, err := WriteBackup(&file, filled(t).Snapshot(), time.Time{})
 	if err != nil {

@@ -26,6 +26,7 @@ func logFileOf(t *testing.T) string {
 }
 
 func TestACheckExitsWithWhatItFound(t *testing.T) {
+	t.Parallel()
 	path := logFileOf(t)
 	sound, err := os.ReadFile(path)
 	if err != nil {
@@ -58,6 +59,7 @@ func TestACheckExitsWithWhatItFound(t *testing.T) {
 
 // What a damaged file does to who reads it is done to the child.
 func TestAChildThatDiesOrHangsMeansDamageAndOneThatCannotBeStartedMeansNothing(t *testing.T) {
+	t.Parallel()
 	path := logFileOf(t)
 	shell := func(script string) func(context.Context, string) error {
 		return CheckCommand("sh", "-c", "echo "+checkGreetings+" >&2; "+script)

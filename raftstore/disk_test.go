@@ -2,8 +2,11 @@ package raftstore
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -90,6 +93,7 @@ func commotion(t *testing.T, c *RaftCluster, told *news) {
 
 // Every point, with everything that a trap can do, while the cluster works: it is stepped on, the rest goes on, the member comes back, and nothing that was acknowledged is lost.
 func TestATrapAtAnyPointLosesNothingAcknowledged(t *testing.T) {
+	t.Parallel()
 	for _, at := range failure.Points() {
 		for _, action := range failure.Actions() {
 			t.Run(fmt.Sprint(at, " ", action), func(t *testing.T) {
@@ -106,6 +110,7 @@ func TestATrapAtAnyPointLosesNothingAcknowledged(t *testing.T) {
 }
 
 func TestATrapOnFilesLosesNothingAcknowledged(t *testing.T) {
+	t.Parallel()
 	for at, action := range map[failure.Point]failure.Action{
 		failure.AfterTermBootstrap: failure.Kill, failure.BeforeStoreVote: failure.Fail, failure.BeforeStoreLog: failure.Fail, failure.AfterStoreLog: failure.Kill, failure.InSnapshot: failure.Kill,
 	} {
@@ -168,6 +173,10 @@ func TestMain(m *testing.M) {
 		os.Exit(CheckMain(os.Args[1], os.Stdout))
 	}
 	os.Setenv(checkInChild, "1") // for children
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		flag.Set(f.Name, strconv.Itoa(4*runtime.GOMAXPROCS(0))) // most that run side by side wait for elections on the wall's clock
+	}
 	os.Exit(m.Run())
 }
 
@@ -190,6 +199,7 @@ func onBoth(t *testing.T, do func(t *testing.T, o Options, told *news)) {
 }
 
 func TestADiskThatCannotBeWrittenStopsItsMemberAloneAndRefusesItUntilItIsMended(t *testing.T) {
+	t.Parallel()
 	for state, names := range map[failure.Disk]error{failure.Full: failure.ErrNoSpace, failure.ReadOnly: failure.ErrReadOnly} {
 		t.Run(string(state), func(t *testing.T) {
 			onBoth(t, func(t *testing.T, o Options, told *news) {
@@ -226,6 +236,7 @@ func TestADiskThatCannotBeWrittenStopsItsMemberAloneAndRefusesItUntilItIsMended(
 }
 
 func TestAWriteThatFailsOnceEndsTheMemberWhichMayStartAgain(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, o Options, told *news) {
 		c := openLed(t, o)
 		victim := c.follower()
@@ -278,6 +289,7 @@ func TestASlowDiskSlowsItsLeaderAndLosesNothing(t *testing.T) {
 
 // Whatever is done to the disk of one member, the majority carries on; the member comes back as it was, or is set aside by name and joins as a new one.
 func TestADamagedMemberIsNamedOrWholeAndJoinsAsNew(t *testing.T) {
+	t.Parallel()
 	for _, state := range failure.Disks() {
 		if !state.Damages() {
 			continue
@@ -330,6 +342,7 @@ func TestADamagedMemberIsNamedOrWholeAndJoinsAsNew(t *testing.T) {
 }
 
 func TestAFolderOfAnotherLayoutIsRefusedByName(t *testing.T) {
+	t.Parallel()
 	o := Options{Members: names(1), Dir: t.TempDir(), Rate: 5, Sync: true}
 	c := openLed(t, o)
 	mustPut(t, c, "a")

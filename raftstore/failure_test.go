@@ -120,6 +120,7 @@ func damage(t *testing.T, change func(t *testing.T, dir string)) (*RaftCluster, 
 }
 
 func TestDamagedFilesKeepOneMemberDownAndLoseNothing(t *testing.T) {
+	t.Parallel()
 	edit := func(change func(b []byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			path := filepath.Join(dir, "raft.db")
@@ -195,6 +196,7 @@ func TestWipedMemberKeepsOutOfElectionsUntilItHasCaughtUp(t *testing.T) {
 }
 
 func TestStartFromFilesKeepsEverything(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	o := Options{Members: names(1), Dir: dir, Rate: 5, SnapshotThreshold: 20, TrailingLogs: 10, SnapshotInterval: 20 * time.Millisecond, Sync: true}
 	c := openLed(t, o)
@@ -210,6 +212,7 @@ func TestStartFromFilesKeepsEverything(t *testing.T) {
 }
 
 func TestConcurrentFaultsNeverLoseAnAcknowledgedWrite(t *testing.T) {
+	t.Parallel()
 	for round := range 2 {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

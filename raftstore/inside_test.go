@@ -3,7 +3,6 @@ package raftstore
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,12 +140,12 @@ func TestAnIdleGroupIsSilentToAnInsider(t *testing.T) {
 
 func TestALeaderThatIsCutOffIsMissedAndWhatItHadAloneIsCutBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		obs, net := &inside{}, &scissors{}
+		obs, net := &inside{}, &ruled{}
 		c := openLed(t, Options{Members: names(3), InMemory: true, Observer: obs, Network: net})
 		mustPut(t, c, "before")
 		pause(time.Second, nil)
 		old := c.leaderLife().m.name
-		net.cut(old)
+		net.set(cut(old))
 		c.NetworkChanged()
 		c.leaderLife().peer.Load().Propose(c.leaderLife().peer.Load().CurrentTerm(), []byte{1}) // nobody else will have it
 		pause(5*time.Second, nil)
@@ -156,7 +155,7 @@ func TestALeaderThatIsCutOffIsMissedAndWhatItHadAloneIsCutBack(t *testing.T) {
 		if !missed {
 			t.Errorf("nobody misses %s: %+v", old, obs.contacts)
 		}
-		net.cut("")
+		net.set(nil)
 		c.NetworkChanged()
 		pause(5*time.Second, nil)
 		obs.mu.Lock()
@@ -171,24 +170,6 @@ func TestALeaderThatIsCutOffIsMissedAndWhatItHadAloneIsCutBack(t *testing.T) {
 			}
 		}
 	})
-}
-
-// scissors is a network that cuts one member off.
-type scissors struct {
-	mu  sync.Mutex
-	off string
-}
-
-func (s *scissors) cut(member string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.off = member
-}
-
-func (s *scissors) Verdict(p Packet) Verdict {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return Verdict{Drop: p.From == s.off || p.To == s.off}
 }
 
 // A cluster that begins anew has other entries under the same indexes and terms.

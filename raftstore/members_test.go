@@ -400,32 +400,15 @@ func TestALearnerGetsDataAndHasNoSay(t *testing.T) {
 	})
 }
 
-// told collects the configurations that an observer hears.
-type toldMembers struct {
-	counter
-	mu   sync.Mutex
-	told []Membership
-}
-
-func (o *toldMembers) Changed(c Change) {
-	if c.Kind == MembersChanged {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.told = append(o.told, c.Membership)
-	}
-}
-
 func TestEachConfigurationIsToldOnceTheFirstAtTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		obs := &toldMembers{}
+		told := &news{}
 		o := snapshotting()
-		o.Observer = obs
+		o.Observer = told
 		c := openLed(t, o)
-		obs.mu.Lock()
-		if len(obs.told) != 1 || len(obs.told[0].Members) != 3 {
-			t.Fatalf("told at the start: %+v", obs.told)
+		if first := told.of(MembersChanged); len(first) != 1 || len(first[0].Membership.Members) != 3 {
+			t.Fatalf("told at the start: %+v", first)
 		}
-		obs.mu.Unlock()
 		join(t, c, "master-4")
 		mustChange(t, c.RemoveMember, "master-1")
 		for i := range 100 { // snapshots, and restarts from them
@@ -435,13 +418,14 @@ func TestEachConfigurationIsToldOnceTheFirstAtTheStart(t *testing.T) {
 		awaitWall(t, "a leader", c.Led)
 		c.StartMember("master-2")
 		awaitWall(t, "a settled cluster", c.Settled)
-		obs.mu.Lock()
-		defer obs.mu.Unlock()
 		var seen []string
-		for i, m := range obs.told {
-			if i > 0 && m.Index <= obs.told[i-1].Index {
-				t.Errorf("index %d after %d", m.Index, obs.told[i-1].Index)
+		var index uint64
+		for _, change := range told.of(MembersChanged) {
+			m := change.Membership
+			if m.Index <= index {
+				t.Errorf("index %d after %d", m.Index, index)
 			}
+			index = m.Index
 			if m.Term == 0 {
 				t.Errorf("no term: %+v", m)
 			}
@@ -454,6 +438,7 @@ func TestEachConfigurationIsToldOnceTheFirstAtTheStart(t *testing.T) {
 }
 
 func TestAFolderOpensTheMembersItHasByNow(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	o := Options{Members: names(3), Dir: dir, Rate: 5}
 	c := openLed(t, o)
@@ -491,14 +476,15 @@ func TestAFolderOpensTheMembersItHasByNow(t *testing.T) {
 }
 
 func TestWhatARemovedMemberLeftIsSetAsideAndNotDeleted(t *testing.T) {
+	t.Parallel()
 	for _, memory := range []bool{true, false} {
 		t.Run(fmt.Sprint("memory ", memory), func(t *testing.T) {
 			o := Options{Members: names(3), InMemory: memory, Rate: 5}
 			if !memory {
 				o.Dir = t.TempDir()
 			}
-			obs := &asideObserver{}
-			o.Observer = obs
+			told := &news{}
+			o.Observer = told
 			c := openLed(t, o)
 			mustPut(t, c, "a")
 			victim := c.follower().name
@@ -507,11 +493,9 @@ func TestWhatARemovedMemberLeftIsSetAsideAndNotDeleted(t *testing.T) {
 			if c.find(victim).disk.Used() {
 				t.Error("the place is not empty")
 			}
-			obs.mu.Lock()
-			if len(obs.aside) != 1 || obs.aside[0].Member != victim || (obs.aside[0].Text == "") != memory {
-				t.Errorf("told %+v", obs.aside)
+			if aside := told.of(SetAside); len(aside) != 1 || aside[0].Member != victim || (aside[0].Text == "") != memory {
+				t.Errorf("told %+v", aside)
 			}
-			obs.mu.Unlock()
 			c.StartMember(victim)
 			promoteWhenReady(t, c, victim)
 			awaitWall(t, "a settled cluster", c.Settled)
@@ -522,22 +506,9 @@ func TestWhatARemovedMemberLeftIsSetAsideAndNotDeleted(t *testing.T) {
 	}
 }
 
-type asideObserver struct {
-	nobody
-	mu    sync.Mutex
-	aside []Change
-}
-
-func (o *asideObserver) Changed(c Change) {
-	if c.Kind == SetAside {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.aside = append(o.aside, c)
-	}
-}
-
 // A name is that of a folder beside the store's own files, and what a removed member leaves, or a restore prepares, lies beside it under a longer one.
 func TestANameThatIsNoMachinesIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := openLed(t, Options{Members: names(1), Dir: dir, Rate: 5})
 	before := everything(t, filepath.Dir(dir))

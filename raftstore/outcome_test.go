@@ -14,29 +14,6 @@ import (
 	"example.com/kubeviz/raftstore/mvcc"
 )
 
-// sieve is a network that asks a function about each message.
-type sieve struct {
-	mu   sync.Mutex
-	drop func(Packet) bool // nil: none
-}
-
-func (s *sieve) set(drop func(Packet) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.drop = drop
-}
-
-func (s *sieve) Verdict(p Packet) Verdict {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return Verdict{Drop: s.drop != nil && s.drop(p)}
-}
-
-// isolate drops all that goes from or to a member.
-func isolate(member string) func(Packet) bool {
-	return func(p Packet) bool { return p.From == member || p.To == member }
-}
-
 func putting(key string) mvcc.Txn { return mvcc.Txn{Then: []mvcc.Op{{Key: key, Value: []byte("v")}}} }
 
 // asking starts a write and returns where its answer will be.
@@ -56,10 +33,10 @@ func (c *RaftCluster) versions(key string) int64 {
 }
 
 // inBubble runs do with a led cluster of three in memory.
-func inBubble(t *testing.T, do func(t *testing.T, c *RaftCluster, net *sieve)) {
+func inBubble(t *testing.T, do func(t *testing.T, c *RaftCluster, net *ruled)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		net := &sieve{}
+		net := &ruled{}
 		do(t, openLed(t, Options{Members: names(3), InMemory: true, Rate: 5, Network: net, SnapshotThreshold: 20, TrailingLogs: 10, SnapshotInterval: 50 * time.Millisecond}), net)
 	})
 }
@@ -72,7 +49,7 @@ func wantOutcome(t *testing.T, what string, r Written, outcome Outcome, err erro
 }
 
 func TestWritesHandedToTheLeaderTwiceAreAppliedOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, c *RaftCluster, _ *sieve) {
+	inBubble(t, func(t *testing.T, c *RaftCluster, _ *ruled) {
 		lead := c.leaderLife()
 		_, term := lead.peer.Load().Role()
 		id := c.follower().current().newID()
@@ -96,15 +73,15 @@ func TestWritesThroughAFollowerSurviveLostQuestionsAndLostAnswersAndAreAppliedOn
 		"the answer never comes":          func(p Packet, n int) bool { return p.Reply },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, c *RaftCluster, net *sieve) {
+			inBubble(t, func(t *testing.T, c *RaftCluster, net *ruled) {
 				n := 0
-				net.set(func(p Packet) bool {
+				net.set(drops(func(p Packet) bool {
 					if p.Kind != "forward" {
 						return false
 					}
 					n++
 					return drop(p, n)
-				})
+				}))
 				r := <-asking(context.Background(), c.follower(), "a")
 				wantOutcome(t, "write", r.Written, Done, nil)
 				mustPut(t, c, "b")
@@ -117,9 +94,9 @@ func TestWritesThroughAFollowerSurviveLostQuestionsAndLostAnswersAndAreAppliedOn
 }
 
 func TestAWriteInALeaderThatIsCutOffIsUnknownUntilALaterTermRefusesIt(t *testing.T) {
-	inBubble(t, func(t *testing.T, c *RaftCluster, net *sieve) {
+	inBubble(t, func(t *testing.T, c *RaftCluster, net *ruled) {
 		old := c.leaderLife().m
-		net.set(isolate(old.name))
+		net.set(cut(old.name))
 		give, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
 		impatient, patient := asking(give, old, "impatient"), asking(context.Background(), old, "patient")
@@ -145,12 +122,12 @@ func TestAWriteInALeaderThatIsCutOffIsUnknownUntilALaterTermRefusesIt(t *testing
 }
 
 func TestAWriteThatASnapshotMayHoldIsUnknown(t *testing.T) {
-	inBubble(t, func(t *testing.T, c *RaftCluster, net *sieve) {
+	inBubble(t, func(t *testing.T, c *RaftCluster, net *ruled) {
 		f := c.follower()
 		// The leader gets its write, and it hears of nothing until a snapshot comes.
-		net.set(func(p Packet) bool {
+		net.set(drops(func(p Packet) bool {
 			return (p.From == f.name && (p.Kind != "forward" || p.Reply)) || (p.To == f.name)
-		})
+		}))
 		answer := asking(context.Background(), f, "a")
 		awaitWall(t, "the write", func() bool { l := c.leaderLife(); return l != nil && c.versions("a") == 1 })
 		for i := range 60 {
@@ -167,7 +144,7 @@ func TestALeaderKilledByATrapLeavesEachWriteEitherDoneOrRefusedAndSaysTheTruth(t
 	for _, at := range []failure.Point{failure.BeforePropose, failure.AfterPropose, failure.BeforeForward, failure.AfterForward, failure.BeforeApply, failure.AfterApply} {
 		for _, through := range []string{"leader", "follower"} {
 			t.Run(string(at)+" through the "+through, func(t *testing.T) {
-				inBubble(t, func(t *testing.T, c *RaftCluster, _ *sieve) {
+				inBubble(t, func(t *testing.T, c *RaftCluster, _ *ruled) {
 					lead, f := c.leaderLife().m, c.follower()
 					victim, store := lead, Store(lead)
 					if through == "follower" {
@@ -214,16 +191,16 @@ func TestEveryKindOfWriteEndsOnceAndSaysHow(t *testing.T) {
 	type ends map[string]Outcome
 	refused := ends{"txn": Refused, "compact": Refused, "grant": Refused, "revoke": Refused, "keep alive": Refused, "disarm": Refused}
 	for name, tc := range map[string]struct {
-		prepare func(t *testing.T, c *RaftCluster, net *sieve) *member
+		prepare func(t *testing.T, c *RaftCluster, net *ruled) *member
 		want    ends
 		err     error // of those that are not done; nil: any
 	}{
-		"a member that is down refuses": {want: refused, err: ErrStopped, prepare: func(t *testing.T, c *RaftCluster, _ *sieve) *member {
+		"a member that is down refuses": {want: refused, err: ErrStopped, prepare: func(t *testing.T, c *RaftCluster, _ *ruled) *member {
 			m := c.follower()
 			c.KillMember(m.name)
 			return m
 		}},
-		"where nobody leads nothing is handed over": {want: refused, err: ErrTimeout, prepare: func(t *testing.T, c *RaftCluster, net *sieve) *member {
+		"where nobody leads nothing is handed over": {want: refused, err: ErrTimeout, prepare: func(t *testing.T, c *RaftCluster, net *ruled) *member {
 			m := c.follower()
 			for _, other := range c.places() {
 				if other != m {
@@ -233,20 +210,20 @@ func TestEveryKindOfWriteEndsOnceAndSaysHow(t *testing.T) {
 			awaitWall(t, "no leader", func() bool { return m.Status().Leader == "" })
 			return m
 		}},
-		"what a leader without a majority took is unknown": {err: ErrTimeout, prepare: func(t *testing.T, c *RaftCluster, net *sieve) *member {
+		"what a leader without a majority took is unknown": {err: ErrTimeout, prepare: func(t *testing.T, c *RaftCluster, net *ruled) *member {
 			m := c.leaderLife().m
-			net.set(isolate(m.name))
+			net.set(cut(m.name))
 			return m
 		}, want: ends{"txn": Unknown, "compact": Unknown, "grant": Unknown, "revoke": Unknown, "keep alive": Refused, "disarm": Unknown}}, // it asks the majority first
-		"a lease that may have been kept alive is not said not to be": {err: ErrTimeout, prepare: func(t *testing.T, c *RaftCluster, net *sieve) *member {
-			net.set(func(p Packet) bool { return p.Kind == "lease" && p.Reply })
+		"a lease that may have been kept alive is not said not to be": {err: ErrTimeout, prepare: func(t *testing.T, c *RaftCluster, net *ruled) *member {
+			net.set(drops(func(p Packet) bool { return p.Kind == "lease" && p.Reply }))
 			return c.follower()
 		}, want: ends{"keep alive": Unknown}},
-		"a healthy cluster does it": {prepare: func(t *testing.T, c *RaftCluster, _ *sieve) *member { return c.follower() },
+		"a healthy cluster does it": {prepare: func(t *testing.T, c *RaftCluster, _ *ruled) *member { return c.follower() },
 			want: ends{"txn": Done, "compact": Done, "grant": Done, "revoke": Refused, "keep alive": Refused, "disarm": Done}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, c *RaftCluster, net *sieve) {
+			inBubble(t, func(t *testing.T, c *RaftCluster, net *ruled) {
 				m := tc.prepare(t, c, net)
 				ctx, cancel := context.WithTimeout(context.Background(), 150*time.Millisecond)
 				defer cancel()
@@ -282,12 +259,12 @@ func TestEveryKindOfWriteEndsOnceAndSaysHow(t *testing.T) {
 }
 
 func TestWritesInFlightWhenTheirMemberDiesAreUnknownAndThoseInItsQueueRefused(t *testing.T) {
-	inBubble(t, func(t *testing.T, c *RaftCluster, net *sieve) {
+	inBubble(t, func(t *testing.T, c *RaftCluster, net *ruled) {
 		m := c.follower()
-		net.set(func(p Packet) bool { return p.To == m.name && p.Kind == "append" || p.Kind == "forward" && p.Reply })
+		net.set(drops(func(p Packet) bool { return p.To == m.name && p.Kind == "append" || p.Kind == "forward" && p.Reply }))
 		handed := asking(context.Background(), m, "handed")
 		pause(20*time.Millisecond, nil)
-		net.set(func(p Packet) bool { return p.From == m.name || p.To == m.name })
+		net.set(cut(m.name))
 		awaitWall(t, "no leader known", func() bool { return m.Status().Leader == "" })
 		queued := asking(context.Background(), m, "queued")
 		c.KillMember(m.name)
@@ -297,7 +274,7 @@ func TestWritesInFlightWhenTheirMemberDiesAreUnknownAndThoseInItsQueueRefused(t 
 }
 
 func TestWhatALeaderDecidedForItsTermIsNeverForwardedToTheNext(t *testing.T) {
-	inBubble(t, func(t *testing.T, c *RaftCluster, _ *sieve) {
+	inBubble(t, func(t *testing.T, c *RaftCluster, _ *ruled) {
 		l := c.follower().current()
 		answers := make(chan TxnResult, 1)
 		l.writeIn(1, []peer.Encoded{peer.EncodeTxn(l.newID(), putting("a"))}, func(_ int, r TxnResult) { answers <- r })

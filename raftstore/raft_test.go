@@ -34,6 +34,7 @@ func TestRaftThatSnapshotsOftenIsAStore(t *testing.T) {
 }
 
 func TestRaftOnFilesIsAStore(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, storetest.Harness{Replicated: true,
 		Open: func(t *testing.T, members []string, net raftstore.Network, obs raftstore.Observer) raftstore.Cluster {
 			return open(t, raftstore.Options{Members: members, Dir: t.TempDir(), Network: net, Observer: obs,

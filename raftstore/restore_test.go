@@ -62,6 +62,7 @@ func keys(t testing.TB, s Store) (found []string, revision int64) {
 }
 
 func TestRestoringAnOlderBackupMakesWhatFollowedDisappearAndNoRevisionFall(t *testing.T) {
+	t.Parallel()
 	for _, memory := range []bool{true, false} {
 		t.Run(fmt.Sprint("memory ", memory), func(t *testing.T) {
 			run := func(t *testing.T) {
@@ -142,6 +143,7 @@ func TestRestoringAnOlderBackupMakesWhatFollowedDisappearAndNoRevisionFall(t *te
 }
 
 func TestRestoreNeedsNoQuorumAndNoDisk(t *testing.T) {
+	t.Parallel()
 	o := Options{Members: names(3), Dir: t.TempDir(), Rate: 5}
 	c := openLed(t, o)
 	mustPut(t, c, "a")
@@ -183,6 +185,7 @@ func everything(t testing.TB, dir string) map[string]string {
 }
 
 func TestRestoreThatFailsChangesNothing(t *testing.T) {
+	t.Parallel()
 	o := Options{Members: names(3), Dir: t.TempDir(), Rate: 5}
 	c := openLed(t, o)
 	mustPut(t, c, "a")
@@ -231,6 +234,7 @@ func TestRestoreThatFailsChangesNothing(t *testing.T) {
 }
 
 func TestACrashInARestoreLeavesTheOldOrTheNewForAll(t *testing.T) {
+	t.Parallel()
 	for _, decided := range []bool{false, true} {
 		for taken := range 4 {
 			if !decided && taken > 0 {

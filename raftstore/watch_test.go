@@ -263,10 +263,10 @@ func TestALargeRevisionComesInFragmentsWhereTheClientAllowsIt(t *testing.T) {
 }
 
 func TestWatchesSurviveNeitherAStopNorASnapshotInSilence(t *testing.T) {
-	inBubble(t, func(t *testing.T, c *RaftCluster, net *sieve) {
+	inBubble(t, func(t *testing.T, c *RaftCluster, net *ruled) {
 		f := c.follower()
 		silent, busy := listen(t, f, WatchRequest{Prefix: "none"}), listen(t, f, WatchRequest{})
-		net.set(isolate(f.name))
+		net.set(cut(f.name))
 		for i := range 80 {
 			mustPut(t, c, fmt.Sprint("k", i))
 		}
@@ -289,7 +289,7 @@ func TestWatchesSurviveNeitherAStopNorASnapshotInSilence(t *testing.T) {
 }
 
 func TestAWatchResumesOnAnotherMemberWhereItBrokeOff(t *testing.T) {
-	inBubble(t, func(t *testing.T, c *RaftCluster, _ *sieve) {
+	inBubble(t, func(t *testing.T, c *RaftCluster, _ *ruled) {
 		m := c.follower()
 		first := listen(t, m, WatchRequest{Progress: true, From: 1})
 		for i := range 8 {

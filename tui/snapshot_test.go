@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/journal"
+	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/tui/fixture"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/intent"
@@ -133,6 +135,56 @@ func TestFramesOfOverlaysAndModesAreAsTheyWere(t *testing.T) {
 	}
 	for _, s := range sizes[:2] {
 		golden(t, fmt.Sprintf("russian-%dx%d.txt", s.w, s.h), Snapshot(trouble, Still{W: s.w, H: s.h, Plain: true, Words: russian})+"\n")
+	}
+}
+
+// storeTales go on from a fixture: members that change, and a store that is full with a damaged disk.
+func storeTales() map[string][]event.Record {
+	members := func(names ...string) event.MembersChanged {
+		var e event.MembersChanged
+		for _, m := range names {
+			name, learner := strings.CutSuffix(m, "?")
+			e.Members = append(e.Members, event.StoreMember{Name: name, ID: name, Learner: learner})
+		}
+		return e
+	}
+	sizes := func(m string, size int64) event.RaftProgress {
+		return event.RaftProgress{Member: m, DBSize: size, DBInUse: 3 << 20, Quota: 8 << 20}
+	}
+	three := members("master-1", "master-2", "master-3")
+	write := event.RaftAppended{Member: "master-1", From: 43, To: 43, Term: 3, CommitIndex: 43, Entries: []event.RaftEntry{{Index: 43, Term: 3, Writes: []event.RaftWrite{{Object: kinds.ObjectRef{Resource: "pods", Namespace: "default", Name: "web-1"}}}}}}
+	tales := map[string][]event.Event{
+		"members": {three, event.RaftTiming{Heartbeat: 250 * time.Millisecond, Election: 250 * time.Millisecond, Lease: 250 * time.Millisecond}, write, sizes("master-1", 4<<20), sizes("master-2", 4<<20), event.MachineUp{Host: "master-4", Joined: true}, event.ProcessStarted{Host: "master-4", Process: "etcd"},
+			members("master-1", "master-2", "master-3", "master-4?"), event.RaftRole{Member: "master-4", Role: "learner", Term: 3, Leader: "master-1"},
+			event.RaftAppended{Member: "master-4", From: 1, To: 20, Term: 3, CommitIndex: 20, Applied: 20}},
+		"full": {three, sizes("master-1", 8<<20+100<<10), sizes("master-3", 8<<20+100<<10), event.StoreCompacted{Revision: 30},
+			event.StoreAlarm{Kind: "NOSPACE", Member: "master-3", Raised: true}, event.StoreAlarm{Kind: "NOSPACE", Member: "master-1", Raised: true},
+			event.DiskChanged{Member: "master-2", State: "zeroed", Text: "page 7 is zeros"}, event.ProcessStopped{Host: "master-2", Process: "etcd", Reason: "exited", Message: "disk damaged: page 7 is zeros"},
+			event.RaftRole{Member: "master-2", Role: "down", Term: 3}},
+	}
+	out := map[string][]event.Record{}
+	for name, events := range tales {
+		tape := fixture.Healthy(4)
+		recs := tape.Records
+		for i, e := range events {
+			at := tape.At().Add(time.Duration(i+1) * time.Second)
+			recs = append(recs, event.Record{Seq: event.Seq(len(recs) + 1), At: at, Wall: at, Actor: "etcd/master-1", Event: e})
+		}
+		out[name] = recs
+	}
+	return out
+}
+
+func TestFramesOfAStoreInTroubleAreAsTheyWere(t *testing.T) {
+	for name, recs := range storeTales() {
+		for _, view := range []string{"raft", "map", "why"} {
+			for _, s := range sizes {
+				golden(t, fmt.Sprintf("%s-%s-%dx%d.txt", view, name, s.w, s.h), shot(recs, view, Still{W: s.w, H: s.h, Plain: true}))
+			}
+		}
+		golden(t, "raft-"+name+"-120x40.ansi", shot(recs, "raft", Still{W: 120, H: 40, Depth: theme.Colours256}))
+		golden(t, "raft-"+name+"-ascii-80x24.txt", shot(recs, "raft", Still{W: 80, H: 24, Plain: true, ASCII: true}))
+		golden(t, "map-"+name+"-ascii-120x40.txt", shot(recs, "map", Still{W: 120, H: 40, Plain: true, ASCII: true}))
 	}
 }
 

@@ -80,6 +80,9 @@ type Disk struct {
 // Sound reports that nothing is known to be wrong.
 func (d Disk) Sound() bool { return d.State == "" }
 
+// Hinders reports that a member can live with it: its writes are slow, or one of them fails.
+func (d Disk) Hinders() bool { return d.State == "slow" || d.State == "flaky" }
+
 // Damaged reports that what was written is no longer what it was.
 func (d Disk) Damaged() bool {
 	switch d.State {
@@ -208,6 +211,11 @@ func (s *Store) Alarm(kind string) (Alarm, bool) {
 	return Alarm{}, false
 }
 
+// Raised reports that a member says an alarm.
+func (s *Store) Raised(kind, member string) bool {
+	return slices.ContainsFunc(s.Alarms, func(a Alarm) bool { return a.Kind == kind && a.Member == member })
+}
+
 // Arithmetic of the votes there are.
 func (w *World) Arithmetic() Arithmetic { return ArithmeticOf(len(w.voters())) }
 
@@ -270,11 +278,17 @@ func (w *World) Reaches(a, b string) bool {
 	return !cut(active, a, b) && !cut(active, b, a)
 }
 
-// Fullest is the member whose database is the largest, with the quota that bounds it. ok: sizes were told.
+// Fullest is the member whose database is the largest, with the quota that bounds it: of those that run, for what others had may be long past; of all where none
+// runs. ok: sizes were told.
 func (w *World) Fullest() (m *Member, quota int64, ok bool) {
+	up := false
 	w.Members.Scan(func(_ string, x *Member) bool {
-		if !x.Out && x.DBSize > 0 && (m == nil || x.DBSize > m.DBSize) {
-			m = x
+		if x.Out || x.DBSize == 0 {
+			return true
+		}
+		runs := w.MemberUp(x)
+		if m == nil || runs && !up || runs == up && x.DBSize > m.DBSize {
+			m, up = x, runs
 		}
 		return true
 	})
@@ -341,17 +355,12 @@ func (w *World) membersChanged(r event.Record, e event.MembersChanged) {
 }
 
 func (w *World) storeAlarm(r event.Record, e event.StoreAlarm) {
-	list := slices.DeleteFunc(slices.Clone(w.Store.Alarms), func(a Alarm) bool { return a.Kind == e.Kind && (a.Member == e.Member || e.Member == "") })
-	if e.Raised {
-		a := Alarm{Kind: e.Kind, Member: e.Member, At: r.At, By: w.by(r), Seq: r.Seq}
-		for _, old := range w.Store.Alarms {
-			if old.Kind == e.Kind && old.Member == e.Member { // said again
-				a = old
-			}
-		}
-		list = append(list, a)
+	switch s := &w.Store; {
+	case !e.Raised:
+		s.Alarms = slices.DeleteFunc(slices.Clone(s.Alarms), func(a Alarm) bool { return a.Kind == e.Kind && (a.Member == e.Member || e.Member == "") })
+	case !s.Raised(e.Kind, e.Member): // said again it is the same alarm
+		s.Alarms = append(slices.Clip(s.Alarms), Alarm{Kind: e.Kind, Member: e.Member, At: r.At, By: w.by(r), Seq: r.Seq})
 	}
-	w.Store.Alarms = list
 }
 
 func (w *World) storeLease(e event.StoreLease) {
@@ -472,7 +481,7 @@ func (w *World) installing(r event.Record, e event.RaftMessage) {
 	}
 	w.change(e.To, func(m *Member) {
 		in := m.Install
-		if in.Done || in.From != e.From || in.Index != e.LastIndex || in.Term != e.LastTerm {
+		if in.Done || in.From != e.From || in.Index != e.LastIndex || in.Term != e.LastTerm || e.Piece == 1 { // sent again, from its beginning
 			in = Install{From: e.From, Index: e.LastIndex, Term: e.LastTerm, At: r.At, Wall: r.Wall, Seq: r.Seq}
 		}
 		switch {

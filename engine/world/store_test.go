@@ -165,8 +165,11 @@ func TestAlarmsStayUntilTheyAreLifted(t *testing.T) {
 	if n := len(w.Store.Alarms); n != 2 {
 		t.Errorf("%d alarms", n)
 	}
-	if a, ok := w.Store.Alarm(NoSpace); !ok || a.Member != "m2" && a.Member != "m1" {
-		t.Errorf("%+v", a)
+	if a, ok := w.Store.Alarm(NoSpace); !ok || a.Member != "m1" || w.SinceStart(a.At).Seconds() != 2 {
+		t.Errorf("the oldest is %+v", a)
+	}
+	if !w.Store.Raised(NoSpace, "m2") || w.Store.Raised(NoSpace, "m3") || w.Store.Raised(Corrupt, "m2") {
+		t.Errorf("raised: %+v", w.Store.Alarms)
 	}
 	list, _ := w.Anomalies(10)
 	if i := slices.IndexFunc(list, func(a Anomaly) bool { return a.Kind == StoreFull }); i < 0 || list[i].Count != 2 {
@@ -275,8 +278,13 @@ func TestASnapshotOnItsWayIsCountedPieceByPiece(t *testing.T) {
 	if in := m.Install; in.Pieces != 2 || in.Of != 4 || !in.Stalled || in.Done || in.From != "m1" || in.Index != 800 {
 		t.Errorf("%+v", in)
 	}
-	w.raft(piece(3, 4, false))
-	w.raft(piece(4, 4, false))
+	w.raft(piece(1, 4, false)) // the leader begins again
+	if m, _ = w.Members.Get("m3"); m.Install.Pieces != 1 || m.Install.Stalled {
+		t.Errorf("sent again: %+v", m.Install)
+	}
+	for n := 2; n <= 4; n++ {
+		w.raft(piece(n, 4, false))
+	}
 	w.raft(event.RaftSnapshot{Member: "m3", Index: 800, Term: 2, Installed: true})
 	if m, _ = w.Members.Get("m3"); !m.Install.Done || m.Install.Pieces != 4 || m.Install.Stalled {
 		t.Errorf("%+v", m.Install)
@@ -352,6 +360,10 @@ func TestSizesAreThoseLastTold(t *testing.T) {
 	w.raft(event.StoreDefragmented{Member: "m1", Before: 7 << 20, After: 3 << 20})
 	if m, quota, _ = w.Fullest(); m.Name != "m2" || quota != 16<<20 {
 		t.Errorf("%+v %d", m, quota)
+	}
+	w.role(50, "m2", "down", 0)
+	if m, _, _ = w.Fullest(); m.Name != "m1" {
+		t.Errorf("the fullest of those that run is %+v", m)
 	}
 }
 

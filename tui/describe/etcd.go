@@ -90,7 +90,11 @@ func (r *rows) raftLog(f view.Frame, m *world.Member) {
 		r.line("snapshot", widget.S(say("detail.snapshot", "index", m.Snapshot), theme.Text))
 	}
 	if in := m.Install; in.Seq != 0 && !in.Done {
-		r.line("", widget.S(say("detail.install", "index", in.Index, "from", in.From, "n", in.Pieces), theme.Busy)).Seq = in.Seq
+		key := "detail.install"
+		if in.Of > 0 {
+			key = "detail.install-of"
+		}
+		r.line("", widget.S(say(key, "index", in.Index, "from", in.From, "n", in.Pieces, "of", in.Of), theme.Busy)).Seq = in.Seq
 	}
 }
 
@@ -122,13 +126,7 @@ func (r *rows) database(f view.Frame, m *world.Member) {
 	}
 	quota := f.World.QuotaOf(m)
 	r.title(say("detail.database"))
-	style := theme.OK
-	switch {
-	case quota > 0 && m.DBSize > quota:
-		style = theme.Failing
-	case quota > 0 && m.DBSize > quota*8/10:
-		style = theme.Waiting
-	}
+	style := [...]grid.Style{scene.Ample: theme.OK, scene.Scarce: theme.Waiting, scene.Over: theme.Failing}[scene.SpaceOf(f.World, m)]
 	bar := widget.Line{}
 	if quota > 0 {
 		bar = append(bar, widget.S(widget.Bar(min(m.DBSize, quota), quota, 20)+"  ", style))
@@ -153,7 +151,7 @@ func (r *rows) memberDisk(f view.Frame, m *world.Member) {
 		r.line(say("detail.state"), widget.S(string(fine.Symbol)+" "+scene.DiskWord(f.Words, d), theme.OK))
 	default:
 		st, style := failing, theme.Failing
-		if d.State == "slow" || d.State == "flaky" {
+		if d.Hinders() {
 			st, style = starting, theme.Waiting
 		}
 		r.line(say("detail.state"), widget.S(string(st.Symbol)+" "+scene.DiskWord(f.Words, d), style),

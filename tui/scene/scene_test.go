@@ -144,7 +144,7 @@ func TestWhatEndedByItselfWasNotEndedBySomebody(t *testing.T) {
 	w := fold(fixture.Healthy(2).Records)
 	w.Apply(event.Record{Seq: w.Seq + 1, At: w.At, Actor: event.On("etcd", "master-2"), Event: event.ProcessStopped{Host: "master-2", Process: "etcd", Reason: "exited", Message: "disk damaged: x"}})
 	got := said(w)
-	if strings.Contains(got, "by etcd/master-2") || !strings.Contains(got, "member remove master-2, then member add master-2") {
+	if strings.Contains(got, "by etcd/master-2") || !strings.Contains(got, "member replace master-2") {
 		t.Errorf("it says:\n%s", got)
 	}
 }

@@ -64,12 +64,37 @@ func Database(w *world.World, c *words.Catalogue) string {
 	return DatabaseOf(w, m, c)
 }
 
-// DatabaseOf a member.
+// DatabaseOf a member. One that is so little over its quota that both read the same says by how much.
 func DatabaseOf(w *world.World, m *world.Member, c *words.Catalogue) string {
-	if quota := w.QuotaOf(m); quota > 0 {
-		return c.Say("store.db-of", "size", words.Size(m.DBSize), "quota", words.Size(quota))
+	size, quota := words.Size(m.DBSize), w.QuotaOf(m)
+	switch {
+	case quota == 0:
+		return c.Say("store.db", "size", size)
+	case m.DBSize > quota && size == words.Size(quota):
+		return c.Say("store.db-over", "over", words.Size(m.DBSize-quota), "quota", words.Size(quota))
 	}
-	return c.Say("store.db", "size", words.Size(m.DBSize))
+	return c.Say("store.db-of", "size", size, "quota", words.Size(quota))
+}
+
+// Space is how a database stands beside its quota.
+type Space int
+
+// The kinds of space. Scarce: more than four fifths are taken.
+const (
+	Ample Space = iota
+	Scarce
+	Over
+)
+
+// SpaceOf the database of a member.
+func SpaceOf(w *world.World, m *world.Member) Space {
+	switch quota := w.QuotaOf(m); {
+	case quota > 0 && m.DBSize > quota:
+		return Over
+	case quota > 0 && m.DBSize > quota/5*4:
+		return Scarce
+	}
+	return Ample
 }
 
 // DiskWord is the state of a disk in a word or two.
@@ -95,9 +120,15 @@ func Arithmetic(c *words.Catalogue, a world.Arithmetic) string {
 
 // Step says what a change of voters does to the quorum: before, an arrow, after.
 func Step(c *words.Catalogue, s world.Step) string {
+	say := func(key string) string {
+		return c.Say(key, "n", s.After.Voters, "quorum", s.After.Quorum, "lose", s.After.MayLose)
+	}
 	key := "store.arith"
-	if s.After.Voters > s.Before.Voters && s.After.MayLose == s.Before.MayLose {
+	switch {
+	case s.After == s.Before:
+		return say("store.arith-same")
+	case s.After.Voters > s.Before.Voters && s.After.MayLose == s.Before.MayLose:
 		key = "store.arith-still"
 	}
-	return c.Say("store.step", "before", Arithmetic(c, s.Before), "after", c.Say(key, "n", s.After.Voters, "quorum", s.After.Quorum, "lose", s.After.MayLose))
+	return c.Say("store.step", "before", Arithmetic(c, s.Before), "after", say(key))
 }

@@ -117,6 +117,9 @@ func (t *Teller) Tell(r event.Record, w *world.World) Sentence {
 		s.Who = who(r.Actor)
 	}
 	s.Subject = t.subject(r, w)
+	if e, ok := r.Event.(event.MembersChanged); ok && t.group.Seq < r.Seq {
+		t.group = world.Group{Members: e.Members, Seq: r.Seq}
+	}
 	return s
 }
 
@@ -152,6 +155,9 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 	case event.RateChanged:
 		return t.rate(e)
 	case event.MachineUp:
+		if e.Joined {
+			note(t.masters, e.Host)
+		}
 		return Sentence{Weight: Notable, Tone: Good, One: say("story.machine-up", "host", e.Host), Fold: "up", Many: t.many("story.machines-up", "host", e.Host)}
 	case event.MachineDown:
 		return Sentence{Weight: Headline, Tone: Bad, Mark: Break, MarkWord: e.Host, TouchesStore: w != nil && has(w, e.Host), One: say("story.machine-down", "host", e.Host, "reason", e.Reason)}

@@ -1,6 +1,7 @@
 package sentence
 
 import (
+	"slices"
 	"strings"
 
 	"example.com/kubeviz/engine/event"
@@ -11,21 +12,15 @@ import (
 
 // members tells what a configuration of the store changed: beside the one before, which the World has, or the Teller remembers.
 func (t *Teller) members(r event.Record, e event.MembersChanged, w *world.World) Sentence {
-	after := world.Group{Members: e.Members, Seq: r.Seq}
-	before := t.group
-	if w != nil && w.Store.Group.Seq == r.Seq {
-		before = w.Store.Before
-	}
-	if t.group.Seq < r.Seq {
-		t.group = after
-	}
-	step := world.StepOf(before, after)
+	before, step := t.step(r, e, w)
 	s := Sentence{Who: "store", Weight: Headline, Tone: Lead, Mark: Order, MarkWord: "members", TouchesStore: w != nil}
 	arith := scene.Arithmetic(t.words, step.After)
 	switch {
 	case !before.Known():
 		s.Weight, s.Tone, s.Mark = Routine, Quiet, NoMark
 		s.One = t.words.Say("story.members-first", "members", memberNames(e.Members), "arith", arith)
+	case len(step.Replaced) > 1: // a store that begins anew
+		s.One = t.words.Say("story.members-replaced", "member", memberNames(step.Replaced), "arith", arith)
 	case len(step.Replaced) > 0:
 		m := step.Replaced[0]
 		s.One = t.words.Say("story.member-replaced", "member", m.Name, "id", m.ID)
@@ -44,12 +39,22 @@ func (t *Teller) members(r event.Record, e event.MembersChanged, w *world.World)
 	return s
 }
 
-// newest is the member that a configuration is about: the one that joined last.
-func (t *Teller) newest(e event.MembersChanged) string {
-	if n := len(e.Members); n > 0 {
-		return e.Members[n-1].Name
+// step is what a configuration changed in the one before.
+func (t *Teller) step(r event.Record, e event.MembersChanged, w *world.World) (before world.Group, step world.Step) {
+	if before = t.group; w != nil && w.Store.Group.Seq == r.Seq {
+		before = w.Store.Before
 	}
-	return ""
+	return before, world.StepOf(before, world.Group{Members: e.Members, Seq: r.Seq})
+}
+
+// reconfigured is the member that a configuration is about; empty: it is about several, or none.
+func (t *Teller) reconfigured(r event.Record, e event.MembersChanged, w *world.World) string {
+	before, step := t.step(r, e, w)
+	list := slices.Concat(step.Removed, step.Promoted, step.Replaced, step.Added)
+	if !before.Known() || len(list) != 1 {
+		return ""
+	}
+	return list[0].Name
 }
 
 func memberNames(list []event.StoreMember) string {

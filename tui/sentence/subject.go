@@ -75,7 +75,7 @@ func (t *Teller) subject(r event.Record, w *world.World) target.Target {
 	case event.StoreDiverged:
 		return process(e.Member, "etcd")
 	case event.MembersChanged:
-		if name := t.newest(e); name != "" {
+		if name := t.reconfigured(r, e, w); name != "" {
 			return process(name, "etcd")
 		}
 	case event.ObjectChanged:

@@ -20,6 +20,7 @@ func (q *inquiry) space() bool {
 		d.line("why.space-sizes", "member", m.Name, "db", scene.DatabaseOf(q.World, m, q.Words), "use", words.Size(m.DBInUse))
 	}
 	d.line("why.space-effect")
+	d.Steps = true
 	first := scene.RemedyOf(q.World)
 	for r := scene.Compact; r <= scene.Disarm; r++ {
 		if r >= first {
@@ -123,8 +124,7 @@ func (q *inquiry) anew(d *draft, m *world.Member) {
 		d.line("why.anew-later")
 		return
 	}
-	d.change("member remove "+m.Name, "why.change-remove", "member", m.Name)
-	d.change("member add "+m.Name, "why.change-add-after", "member", m.Name)
+	d.change("member replace "+m.Name, "why.change-replace", "member", m.Name)
 }
 
 // diskOf answers about the disk of a member that is not sound.
@@ -157,6 +157,7 @@ func (q *inquiry) diskOf(m *world.Member) {
 	if !disk.Damaged() {
 		d.change("disk "+m.Name+" ok", "why.change-disk", "member", m.Name)
 		if !q.World.MemberUp(m) && disk.State != "slow" {
+			d.Steps = true
 			d.change("start "+m.Name+"/etcd", "why.change-start", "what", m.Name+"/etcd")
 		}
 	}

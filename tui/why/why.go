@@ -44,8 +44,9 @@ type Answer struct {
 	Mood      Mood
 	// Lines are one to five sentences; the first says most.
 	Lines []string
-	// Changes, each of which alone would make it otherwise, the smallest first.
+	// Changes, each of which alone would make it otherwise, the smallest first. Steps: they do it only together, one after the other.
 	Changes []Change
+	Steps   bool
 	// Next says what happens by itself; at Until, and it was set on its way at From. Until is zero where nobody knows when.
 	Next        string
 	From, Until time.Time

@@ -44,7 +44,9 @@ func TestEntriesBehindASnapshotReplaceALogThatEndsBeforeIt(t *testing.T) {
 	}
 }
 
-func TestTheLastEntryOfASnapshotIsKnownWithoutTheLog(t *testing.T) {
+// snapshotOf99 is a store that holds one snapshot, of the entries up to 99, the last of term 7.
+func snapshotOf99(t *testing.T) raft.SnapshotStore {
+	t.Helper()
 	snaps := newMemoryLog().use(true)
 	sink, err := snaps.Create(raft.SnapshotVersionMax, 99, 7, raft.Configuration{}, 1, nil)
 	if err != nil {
@@ -53,6 +55,11 @@ func TestTheLastEntryOfASnapshotIsKnownWithoutTheLog(t *testing.T) {
 	if err := sink.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return snaps
+}
+
+func TestTheLastEntryOfASnapshotIsKnownWithoutTheLog(t *testing.T) {
+	snaps := snapshotOf99(t)
 	store := &gapless{LogStore: raft.NewInmemStore(), snapshots: snaps}
 	if err := store.StoreLog(&raft.Log{Index: 100, Term: 8}); err != nil {
 		t.Fatal(err)
@@ -67,14 +74,7 @@ func TestTheLastEntryOfASnapshotIsKnownWithoutTheLog(t *testing.T) {
 }
 
 func TestRequestThatReachesBehindTheLogIsTakenFromTheSnapshotOn(t *testing.T) {
-	snaps := newMemoryLog().use(true)
-	sink, err := snaps.Create(raft.SnapshotVersionMax, 99, 7, raft.Configuration{}, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	snaps := snapshotOf99(t)
 	for _, c := range []struct {
 		name             string
 		log              uint64 // where the log begins, up to 105; 0: it is empty

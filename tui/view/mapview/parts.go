@@ -56,12 +56,9 @@ func storeTrouble(f view.Frame, m *scene.MasterInfo) string {
 	if e == nil || e.Out {
 		return ""
 	}
-	for _, a := range f.World.Store.Alarms {
-		if a.Kind == world.NoSpace && a.Member == m.Name {
-			return f.Words.Say("map.no-space", "db", scene.DatabaseOf(f.World, e, f.Words))
-		}
-	}
 	switch {
+	case f.World.Store.Raised(world.NoSpace, m.Name):
+		return f.Words.Say("map.no-space", "db", scene.DatabaseOf(f.World, e, f.Words))
 	case e.Diverged.Seq != 0:
 		return f.Words.Say("map.diverged")
 	case !e.Disk.Sound():

@@ -216,8 +216,12 @@ func (p *figure) disk(m *member, room int) widget.Line {
 	if m.Cut.Seq != 0 && p.f.Now.Sub(m.Cut.At) < time.Minute {
 		line = append(line, widget.S("   "+p.say("raft.disk-cut", "range", indexes(m.Cut.From, m.Cut.To), "since", p.f.Now.Sub(m.Cut.At)), theme.Waiting))
 	}
-	if p.leader != nil && m.runs && !m.leads && !m.Learns() && p.leader.LastIndex > m.LastIndex+lagging {
-		line = append(line, widget.S("   "+p.say("raft.disk-behind", "n", int(p.leader.LastIndex-m.LastIndex)), theme.Waiting))
+	if p.leader != nil && m.runs && !m.leads && m.Votes() && p.leader.LastIndex > m.LastIndex+lagging {
+		key := "raft.disk-behind"
+		if !p.f.World.Reaches(p.leader.Name, m.Name) {
+			key = "raft.disk-lacks"
+		}
+		line = append(line, widget.S("   "+p.say(key, "n", int(p.leader.LastIndex-m.LastIndex)), theme.Waiting))
 	}
 	return line
 }

@@ -18,7 +18,7 @@ func (p *figure) draw(c grid.Canvas) {
 	l := p.plan()
 	p.headLine().Draw(c.Sub(l.head), 0, 0, w)
 	if l.head.H > 1 {
-		append(widget.Line{widget.S(" ", 0)}, p.storeFacts()...).Draw(c.Sub(l.head), 0, 1, w)
+		p.factsLine(w).Draw(c.Sub(l.head), 0, 1, w)
 	}
 	for i, r := range l.boxes {
 		if l.framed {

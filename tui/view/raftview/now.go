@@ -196,6 +196,9 @@ func (p *figure) ways() []said {
 	if q.Members%2 == 0 && p.f.World.Store.Group.Known() {
 		out = append(out, said{p.say("raft.now-even", "members", q.Members, "less", q.Members-1, "lose", world.ArithmeticOf(q.Members).MayLose, "n", world.ArithmeticOf(q.Members).MayLose), theme.Dim})
 	}
+	if p.f.World.Timing.Heartbeat == 0 { // not recorded
+		return out
+	}
 	return append(out, said{p.say("raft.now-timers", "least", short(p.f.World.Timing.Heartbeat), "most", short(2*p.f.World.Timing.Heartbeat)), theme.Dim})
 }
 

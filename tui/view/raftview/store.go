@@ -2,8 +2,11 @@ package raftview
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/sanitize"
@@ -14,14 +17,7 @@ import (
 )
 
 // refuses: the member is one of those that say NOSPACE.
-func (p *figure) refuses(m *member) bool {
-	for _, a := range p.f.World.Store.Alarms {
-		if a.Kind == world.NoSpace && a.Member == m.Name {
-			return true
-		}
-	}
-	return false
-}
+func (p *figure) refuses(m *member) bool { return p.f.World.Store.Raised(world.NoSpace, m.Name) }
 
 // learning says how far a learner is, and whether it can get a vote.
 func (p *figure) learning(m *member) []string {
@@ -45,12 +41,9 @@ func (p *figure) badges(m *member) []string {
 	if p.refuses(m) {
 		out = append(out, string(grid.Failing)+" "+world.NoSpace)
 	}
-	switch d := m.Disk; {
-	case d.Sound():
-	case d.State == "slow", d.State == "flaky":
-		out = append(out, fmt.Sprintf("%c %s", grid.Starting, p.say("raft.disk-state", "state", scene.DiskWord(p.f.Words, d))))
-	default:
-		out = append(out, fmt.Sprintf("%c %s", grid.Failing, p.say("raft.disk-state", "state", scene.DiskWord(p.f.Words, d))))
+	if !m.Disk.Sound() {
+		sign, _ := diskSign(m.Disk)
+		out = append(out, fmt.Sprintf("%c %s", sign, p.say("raft.disk-state", "state", scene.DiskWord(p.f.Words, m.Disk))))
 	}
 	if m.ID != "" && m.ID != m.Name {
 		out = append(out, p.say("raft.member-id", "id", m.ID))
@@ -66,16 +59,21 @@ func (p *figure) removed(m *member) []string {
 	return []string{p.say("raft.removed", "since", p.f.Now.Sub(m.Joined))}
 }
 
+// diskSign marks a disk that is not sound.
+func diskSign(d world.Disk) (rune, grid.Style) {
+	if d.Hinders() {
+		return grid.Starting, theme.Waiting
+	}
+	return grid.Failing, theme.Failing
+}
+
 // diskSpans are the state of a member's disk, where it is not sound.
 func (p *figure) diskSpans(m *member) widget.Line {
 	d := m.Disk
 	if d.Sound() {
 		return nil
 	}
-	sign, style := grid.Failing, theme.Failing
-	if d.State == "slow" || d.State == "flaky" {
-		sign, style = grid.Starting, theme.Waiting
-	}
+	sign, style := diskSign(d)
 	text := fmt.Sprintf("%c %s", sign, scene.DiskWord(p.f.Words, d))
 	if d.Text != "" {
 		text += ": " + sanitize.Text(d.Text)
@@ -89,18 +87,16 @@ func (p *figure) databaseSpans(m *member, room int) widget.Line {
 		return nil
 	}
 	quota := p.f.World.QuotaOf(m.Member)
-	style := theme.Dim
-	switch {
-	case quota > 0 && m.DBSize > quota:
-		style = theme.Failing
-	case quota > 0 && m.DBSize > quota*8/10:
-		style = theme.Waiting
-	}
+	style := p.spaceStyle(m.Member)
 	line := widget.Line{widget.S("   "+p.say("raft.db")+" ", theme.Dim)}
 	if quota > 0 && room > 100 {
 		line = append(line, widget.S(widget.Bar(min(m.DBSize, quota), quota, barCells)+" ", style))
 	}
 	return append(line, widget.S(scene.DatabaseOf(p.f.World, m.Member, p.f.Words), style))
+}
+
+func (p *figure) spaceStyle(m *world.Member) grid.Style {
+	return [...]grid.Style{scene.Ample: theme.Dim, scene.Scarce: theme.Waiting, scene.Over: theme.Failing}[scene.SpaceOf(p.f.World, m)]
 }
 
 // trapSpans are the failpoints that wait for a member.
@@ -136,44 +132,25 @@ func (p *figure) installSpans(m *member) widget.Line {
 	return line
 }
 
-// storeFacts are what concerns all members alike: votes, database, history, alarms. Empty in journals that tell of none of it.
-func (p *figure) storeFacts() widget.Line {
+// storeFacts are what concerns all members alike: who learns, alarms, database, history. Empty in journals that tell of none of it. What the votes come to is in the
+// line above.
+func (p *figure) storeFacts() []widget.Span {
 	s := &p.f.World.Store
-	var line widget.Line
-	add := func(style grid.Style, text string) {
-		if len(line) > 0 {
-			line = append(line, widget.S("   ", 0))
-		}
-		line = append(line, widget.S(text, style))
+	var facts []widget.Span
+	add := func(style grid.Style, text string) { facts = append(facts, widget.S(text, style)) }
+	if n := len(p.all) - p.voters; n > 0 && s.Group.Known() {
+		add(theme.Waiting, p.say("raft.and-learners", "n", n))
 	}
-	if s.Group.Known() {
-		text := scene.Arithmetic(p.f.Words, p.f.World.Arithmetic())
-		if n := len(p.all) - p.voters; n > 0 {
-			text += ", " + p.say("raft.and-learners", "n", n)
-		}
-		add(theme.Dim, text)
+	by := map[string][]string{}
+	for _, a := range s.Alarms {
+		by[a.Kind] = append(by[a.Kind], shortName(a.Member))
 	}
-	for i, a := range s.Alarms { // one word for each kind, whoever raised it
-		var by []string
-		for k, b := range s.Alarms {
-			if b.Kind == a.Kind && k < i {
-				by = nil
-				break
-			}
-			if b.Kind == a.Kind {
-				by = append(by, shortName(b.Member))
-			}
-		}
-		if len(by) > 0 {
-			add(theme.Failing, string(grid.Failing)+" "+p.say("raft.alarm", "kind", a.Kind, "member", strings.Join(by, " ")))
-		}
+	for _, kind := range slices.Sorted(maps.Keys(by)) { // one word for each, whoever raised it
+		slices.Sort(by[kind])
+		add(theme.Failing, string(grid.Failing)+" "+p.say("raft.alarm", "kind", kind, "member", strings.Join(by[kind], " ")))
 	}
-	if m, quota, ok := p.f.World.Fullest(); ok {
-		style := theme.Dim
-		if quota > 0 && m.DBSize > quota {
-			style = theme.Failing
-		}
-		add(style, p.say("raft.db")+" "+scene.DatabaseOf(p.f.World, m, p.f.Words))
+	if m, _, ok := p.f.World.Fullest(); ok {
+		add(p.spaceStyle(m), p.say("raft.db")+" "+scene.DatabaseOf(p.f.World, m, p.f.Words))
 	}
 	if s.Compacted.Seq != 0 {
 		add(theme.Dim, p.say("raft.compacted", "revision", s.Compacted.Revision))
@@ -185,41 +162,50 @@ func (p *figure) storeFacts() widget.Line {
 		}
 		add(theme.Dim, p.say("raft.not-members", "members", strings.Join(names, " ")))
 	}
+	return facts
+}
+
+// factsLine puts as many of the facts as have room into a line.
+func (p *figure) factsLine(width int) widget.Line {
+	var line widget.Line
+	gap := " "
+	for _, f := range p.storeFacts() {
+		if line.Width()+len(gap)+grid.Width(f.Text) > width {
+			break
+		}
+		line = append(line, widget.S(gap, 0), f)
+		gap = "   "
+	}
 	return line
 }
 
 // changed says what the last change of members did to the quorum, while that is news.
 func (p *figure) changed() []said {
 	s := &p.f.World.Store
+	if b := s.Restored; b.Seq != 0 && p.f.Now.Sub(b.At) < news {
+		return []said{{p.say("raft.now-restored", "file", b.File, "revision", b.Revision, "restored", b.Restored), theme.Waiting}}
+	}
 	step, ok := s.Step()
 	if !ok || p.f.Now.Sub(s.Group.At) > news {
 		return nil
 	}
-	names := func(key string, before, after world.Arithmetic) []said {
-		list := step.Added
-		switch key {
-		case "raft.now-promoted":
-			list = step.Promoted
-		case "raft.now-removed":
-			list = step.Removed
-		}
-		var all []string
+	tell := func(key string, list []event.StoreMember) []said {
+		var names []string
 		for _, m := range list {
-			all = append(all, m.Name)
+			names = append(names, m.Name)
 		}
-		text := p.say(key, "member", strings.Join(all, ", "), "step", scene.Step(p.f.Words, world.Step{Before: before, After: after}))
-		return []said{{text, theme.Text}}
+		return []said{{p.say(key, "member", strings.Join(names, ", "), "step", scene.Step(p.f.Words, step)), theme.Text}}
 	}
 	switch {
 	case len(step.Replaced) > 0:
 		m := step.Replaced[0]
 		return []said{{p.say("raft.now-replaced", "member", m.Name, "id", m.ID), theme.Text}}
 	case len(step.Removed) > 0:
-		return names("raft.now-removed", step.Before, step.After)
+		return tell("raft.now-removed", step.Removed)
 	case len(step.Promoted) > 0:
-		return names("raft.now-promoted", step.Before, step.After)
+		return tell("raft.now-promoted", step.Promoted)
 	case len(step.Added) > 0 && step.After != step.Before:
-		return names("raft.now-joined", step.Before, step.After)
+		return tell("raft.now-joined", step.Added)
 	}
 	return nil
 }
@@ -431,13 +417,13 @@ func ahead(a, b *member) bool {
 
 // storeSaid is storeFacts as a sentence, where they have no row of their own.
 func (p *figure) storeSaid() []said {
-	line := p.storeFacts()
-	if p.f.H >= factsFrom || len(line) == 0 {
+	facts := p.storeFacts()
+	if p.f.H >= factsFrom || len(facts) == 0 {
 		return nil
 	}
-	text := ""
-	for _, s := range line {
-		text += s.Text
+	var texts []string
+	for _, f := range facts {
+		texts = append(texts, f.Text)
 	}
-	return []said{{text, theme.Dim}}
+	return []said{{strings.Join(texts, "; "), theme.Dim}}
 }

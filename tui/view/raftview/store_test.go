@@ -91,7 +91,7 @@ func TestWhatIsSaidOfTheStore(t *testing.T) {
 			g.raft("master-3", event.DiskChanged{Member: "master-3", State: "zeroed", Text: "page 7"})
 			g.raft("master-3", event.RaftRole{Member: "master-3", Role: "down", Term: 2})
 			return g
-		}, "master-3 does not start: its disk is damaged: a page is zeros. Mend: member remove master-3, then member add master-3.", nil, nil},
+		}, "master-3 does not start: its disk is damaged: a page is zeros. Mend: member replace master-3, which lets it begin with an empty disk.", nil, nil},
 		{"a state that differs", func() *tape {
 			g := group(3)
 			g.raft("master-2", event.StoreDiverged{Member: "master-2", Index: 1000})
@@ -118,12 +118,20 @@ func TestWhatIsSaidOfTheStore(t *testing.T) {
 			g.kill("master-1")
 			return g
 		}, "", []string{"master-2 cannot lead: its log ends in term 2, that of master-3 in term 4."}, nil},
-		{"a learner that may be promoted", func() *tape { return grown(11) }, "master-4 is a learner, 1 behind, 91 %, and can be promoted: 3 voters: quorum 2, can lose 1 → 4 voters: quorum 3, can still lose only 1.", nil, nil},
+		{"a learner that may be promoted", func() *tape { return grown(11) }, "master-4 is a learner, 1 behind, 91 %, and can be promoted: 3 voters, quorum 2, can lose 1 → 4 voters, quorum 3, can still lose only 1.", nil, nil},
 		{"a learner that may not yet", func() *tape { return grown(10) }, "master-4 learns: 2 entries behind, 83 % of the leader's log, 90 % are needed for a vote.", nil, nil},
 		{"one more voter", func() *tape { g := grown(12); g.configure("master-1", "master-2", "master-3", "master-4#2"); return g },
-			"master-4 has a vote now: 3 voters: quorum 2, can lose 1 → 4 voters: quorum 3, can still lose only 1.", []string{"4 members can lose 1, no more than 3 could"}, nil},
+			"master-4 has a vote now: 3 voters, quorum 2, can lose 1 → 4 voters, quorum 3, can still lose only 1.", []string{"4 members can lose 1, the same as 3"}, nil},
 		{"one voter less", func() *tape { g := group(4); g.configure(g.members...); g.configure(g.members[:3]...); return g },
-			"master-4 was removed: 4 voters: quorum 3, can lose 1 → 3 voters: quorum 2, can lose 1.", nil, nil},
+			"master-4 was removed: 4 voters, quorum 3, can lose 1 → 3 voters, quorum 2, can lose 1.", nil, nil},
+		{"a learner less", func() *tape { g := grown(12); g.configure(g.members[:3]...); return g }, "master-4 was removed: 3 voters, quorum 2, can lose 1, as before.", nil, nil},
+		{"a store that began anew", func() *tape {
+			g := group(3)
+			g.configure(g.members...)
+			g.raft("master-1", event.StoreRestored{File: "a.bak", Revision: 30, Restored: 1_000_000_040, Keys: 5})
+			g.configure("master-1#2", "master-2#2", "master-3#2")
+			return g
+		}, "The store began anew from a.bak, as it was at revision 30: what followed is forgotten, revisions go on from 1000000040.", nil, []string{"joined anew"}},
 		{"a snapshot on its way", func() *tape {
 			g := group(3)
 			g.raft("master-1", event.RaftMessage{From: "master-1", To: "master-3", Kind: "snapshot", Term: 2, LastIndex: 8, LastTerm: 2, Piece: 3, Pieces: 12, Sent: g.wall()})
@@ -207,14 +215,62 @@ func TestDisksSpaceAndPlacesAreSeenByWordAndSign(t *testing.T) {
 		w, h int
 		want []string
 	}{
-		{"a full store", full, 120, 40, []string{"✗ NOSPACE", "8.1 MiB of 8.0 MiB", "◐ disk slow, 200ms a write", "failpoint after-store-log: kill", "history from revision 1200", "3 voters: quorum 2, can lose 1", "✗ NOSPACE by m1 m2"}},
+		{"a full store", full, 120, 40, []string{"✗ NOSPACE", "8.1 MiB of 8.0 MiB", "◐ disk slow, 200ms a write", "failpoint after-store-log: kill", "history from revision 1200", "✗ NOSPACE by m1 m2"}},
 		{"a full store, small", full, 80, 20, []string{"✗ NOSPACE", "◐ disk slow", "Writes are refused"}},
 		{"a damaged disk", damaged, 120, 40, []string{"✗ master-3  down, does not start", "✗ disk damaged: its log is cut off", "page 9 of 12"}},
-		{"a learner", grown(11), 120, 40, []string{"master-4  learner   t2   1 behind, 91 %: can be promoted   id master-4#2", "no vote: it stands in no election", "3 voters: quorum 2, can lose 1, 1 learner", "3 of 3 can work together"}},
+		{"a learner", grown(11), 120, 40, []string{"master-4  learner   t2   1 behind, 91 %: can be promoted   id master-4#2", "no vote: it stands in no election", "1 learner", "3 of 3 can work together"}},
 		{"a learner, small", grown(4), 80, 20, []string{"master-4  learner   t2   8 behind, 33 %: not yet"}},
 		{"masters that are no members are counted, not drawn", outside, 120, 40, []string{"no members: m4 m5"}},
 	} {
 		t.Run(c.name, func(t *testing.T) { viewtest.Says(t, viewtest.Text(View{}, frame(c.tape, c.w, c.h)), c.want...) })
+	}
+}
+
+func TestNobodyCatchesUpWhoHearsNothing(t *testing.T) {
+	behind := func(change func(*tape)) string {
+		g := group(4)
+		g.configure(g.members...)
+		change(g)
+		for range 14 {
+			g.write("master-1", "x", "master-1", "master-2", "master-3")
+		}
+		return viewtest.Text(View{}, frame(g, 160, 50))
+	}
+	viewtest.Says(t, behind(func(*tape) {}), "14 entries behind, catching up")
+	cut := behind(func(g *tape) {
+		g.put(event.You, 0, event.FaultAdded{Fault: fault.Fault{Kind: fault.Cut, A: "master-4", B: fault.All}})
+	})
+	viewtest.Says(t, cut, "14 entries behind")
+	viewtest.Hides(t, cut, "catching up")
+	removed := behind(func(g *tape) { g.configure(g.members[:3]...) })
+	viewtest.Says(t, removed, "master-4  no member of the store")
+	viewtest.Hides(t, removed, "entries behind")
+}
+
+func TestFactsThatHaveNoRoomAreLeftOutWhole(t *testing.T) {
+	g := full(8*mib+100<<10, 4*mib, 8*mib)
+	g.raft("master-2", event.StoreCompacted{Revision: 1200})
+	p := View{}.figure(frame(g, 120, 40))
+	text := func(width int) (s string) {
+		line := p.factsLine(width)
+		for _, x := range line {
+			s += x.Text
+		}
+		if line.Width() > width {
+			t.Errorf("at %d it takes %d", width, line.Width())
+		}
+		return s
+	}
+	whole, before := text(120), ""
+	for width := range 120 {
+		got := text(width)
+		if got != "" && got != whole && !strings.HasPrefix(whole[len(got):], "   ") || len(got) < len(before) {
+			t.Fatalf("at %d: %q", width, got)
+		}
+		before = got
+	}
+	if before != whole || !strings.Contains(whole, "history from revision 1200") {
+		t.Errorf("%q, %q", before, whole)
 	}
 }
 

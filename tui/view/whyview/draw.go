@@ -126,6 +126,9 @@ func (v View) changes(f view.Frame, a *why.Answer, items []item, width int) []ro
 		head = "why.head-try"
 	} else if len(a.Changes) > 1 {
 		head = "why.head-changes"
+		if a.Steps {
+			head = "why.head-steps"
+		}
 	}
 	out := []row{{}, {line: widget.Line{widget.S(" "+f.Words.Say(head), theme.Dim)}}}
 	at := v.cursor(items)
