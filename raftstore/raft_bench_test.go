@@ -15,6 +15,9 @@ import (
 // openLed opens a cluster and waits for its leader.
 func openLed(b testing.TB, o Options) *RaftCluster {
 	b.Helper()
+	if o.Dir != "" {
+		o.Rate = min(o.Rate, WallRate)
+	}
 	c, err := Open(o)
 	if err != nil {
 		b.Fatal(err)
@@ -26,7 +29,7 @@ func openLed(b testing.TB, o Options) *RaftCluster {
 
 func awaitWall(b testing.TB, what string, ok func() bool) {
 	b.Helper()
-	for deadline := time.Now().Add(15 * time.Second); !ok(); {
+	for deadline := time.Now().Add(time.Minute); !ok(); {
 		if time.Now().After(deadline) {
 			b.Fatalf("no %s in time", what)
 		}

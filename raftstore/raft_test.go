@@ -10,7 +10,9 @@ import (
 
 func open(t *testing.T, o raftstore.Options) raftstore.Cluster {
 	t.Helper()
-	o.Rate = 5
+	if o.Rate = 5; o.Dir != "" {
+		o.Rate = raftstore.WallRate
+	}
 	c, err := raftstore.Open(o)
 	if err != nil {
 		t.Fatal(err)

@@ -77,6 +77,13 @@ func (l *listener) heard() (events []mvcc.Event, err error) {
 	return slices.Clone(l.events), l.err
 }
 
+// came is the batches that came.
+func (l *listener) came() []WatchBatch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.batches)
+}
+
 func told1(events []mvcc.Event) string {
 	var b strings.Builder
 	for _, e := range events {
@@ -240,7 +247,7 @@ func TestALargeRevisionComesInFragmentsWhereTheClientAllowsIt(t *testing.T) {
 				t.Fatalf("%d events", len(events))
 			}
 			partial := 0
-			for _, b := range l.batches {
+			for _, b := range l.came() {
 				size := 0
 				for i := range b.Events {
 					size += weight(&b.Events[i])
@@ -256,8 +263,8 @@ func TestALargeRevisionComesInFragmentsWhereTheClientAllowsIt(t *testing.T) {
 				t.Errorf("%d partial batches", partial)
 			}
 		}
-		if len(whole.batches) != 2 || whole.batches[0].Partial {
-			t.Errorf("without leave to divide: %d batches", len(whole.batches))
+		if batches := whole.came(); len(batches) != 2 || batches[0].Partial {
+			t.Errorf("without leave to divide: %d batches", len(batches))
 		}
 	})
 }

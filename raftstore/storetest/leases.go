@@ -54,6 +54,26 @@ func (e *env) gone(key string) bool {
 	return e.value(e.leader(), key, false) == ""
 }
 
+// until tells the time and waits for something that ends with a lease of ttl. A leader that took over on the way counts the lease anew, so each new term gets that long again.
+func (e *env) until(after, ttl time.Duration, what string, ok func() bool) {
+	e.Helper()
+	term := func() (highest uint64) {
+		for _, s := range e.c.Status() {
+			highest = max(highest, s.Term)
+		}
+		return highest
+	}
+	e.at(after)
+	known := term()
+	e.await(what, func() bool {
+		if now := term(); now != known {
+			known, after = now, after+ttl
+			e.at(after)
+		}
+		return ok()
+	})
+}
+
 func leaseExpires(e *env) {
 	e.at(0)
 	lead := e.leader()
@@ -65,9 +85,8 @@ func leaseExpires(e *env) {
 	w := e.watch(m, "", 5)
 	e.at(9 * time.Second)
 	e.put(lead, "d", "1") // 5: nothing has run out before
-	e.at(10 * time.Second)
 	want := []string{"5 d=1", "6 a deleted was v@3", "6 b deleted was v@2"}
-	e.await("the end of the lease", func() bool { ev, _, _ := w.state(); return len(ev) >= len(want) })
+	e.until(10*time.Second, 10*time.Second, "the end of the lease", func() bool { ev, _, _ := w.state(); return len(ev) >= len(want) })
 	got, _, _ := w.state()
 	e.want(slices.Equal(describe(got), want), "%q", describe(got))
 	e.want(e.value(lead, "c", false) == "stays", "a key without a lease went along")
@@ -89,8 +108,7 @@ func leaseKeptAlive(e *env) {
 		e.want(l.Err == nil && l.TTL == 10*time.Second && l.ID == id, "%+v", l)
 	}
 	e.want(!e.gone("a"), "a lease that is kept alive ran out")
-	e.at(51 * time.Second)
-	e.await("the end", func() bool { return e.gone("a") })
+	e.until(51*time.Second, 10*time.Second, "the end", func() bool { return e.gone("a") })
 }
 
 func leaseRevoked(e *env) {
@@ -140,8 +158,7 @@ func leaseNewLeader(e *env) {
 	for until := time.Now().Add(aWhile); time.Now().Before(until); e.moment() {
 	}
 	e.want(!e.gone("a"), "the new leader went on counting where the old one had been")
-	e.at(20 * time.Second)
-	e.await("the end", func() bool { return e.gone("a") })
+	e.until(20*time.Second, 10*time.Second, "the end", func() bool { return e.gone("a") })
 }
 
 func (e *env) disarm(member string) {

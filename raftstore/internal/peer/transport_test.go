@@ -358,6 +358,7 @@ func TestASnapshotStopsAndGoesOnInTheMiddle(t *testing.T) {
 			n.set(clog)
 			ended := install(a)
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			end(a)
 			a.f.NetworkChanged()
 			select {
