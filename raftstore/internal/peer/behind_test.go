@@ -226,6 +226,7 @@ func TestAFileThatFailsWhileItIsWrittenBehindFailsTheMemberAndNothingAcknowledge
 				if err := <-failed; !errors.Is(err, errDisk) {
 					t.Fatalf("the member failed with %v, want that its disk failed", err)
 				}
+				synctest.Wait()
 				if err := b.StoreLogs(entries(1, 21, 30)); !errors.Is(err, errDisk) {
 					t.Fatalf("a write after the failure: %v", err)
 				}

@@ -155,16 +155,21 @@ func serves(d *Disk) (lost string, refused error) {
 }
 
 // TestDamageIsRefusedByNameOrDoesNoHarm damages every page of a small store in turn, and every file. Either everything that was acknowledged is there, or the disk is refused.
-// KUBEVIZ_LONG=1 does all of it, otherwise a sample.
+// KUBEVIZ_LONG=1 does all of it in a child as well, otherwise a sample; -short a sample of both.
 func TestDamageIsRefusedByNameOrDoesNoHarm(t *testing.T) {
+	t.Parallel()
 	for _, by := range []struct {
 		name  string
 		check func(context.Context, string) error
 		every int
 	}{{"in a child", inChild, 8}, {"in this process", nil, 1}} {
 		t.Run(by.name, func(t *testing.T) {
-			if os.Getenv("KUBEVIZ_LONG") != "" {
+			t.Parallel()
+			switch {
+			case os.Getenv("KUBEVIZ_LONG") != "":
 				by.every = 1
+			case testing.Short():
+				by.every *= 6
 			}
 			root := t.TempDir()
 			dir := filepath.Join(root, "a")
