@@ -330,35 +330,37 @@ func TestAnswers(t *testing.T) {
 				on.Seq = p.put("apiserver/master-1", give, event.RequestDone{Server: "master-1", Verb: "create", Resource: "deployments.apps", ObjectName: "nginx", User: "kubernetes-admin",
 					Code: 409, Reason: "AlreadyExists", Message: "deployments.apps \"nginx\" already exists", Stages: []event.Stage{{Stage: "validation"}, {Stage: "store"}}})
 			}
-			f := p.frame()
-			a := answer(t, f, on, c.id)
-			got := text(a)
-			for _, want := range c.want {
-				if !strings.Contains(got, want) {
-					t.Errorf("nothing says %q; there is\n%s", want, got)
-				}
-			}
-			if len(a.Lines) == 0 || len(a.Lines) > 6 {
-				t.Errorf("%d lines", len(a.Lines))
-			}
-			for _, s := range a.Seqs {
-				if _, ok := f.Record(s); !ok {
-					t.Errorf("it stands on record %d, which is not there", s)
-				}
-			}
-			// every language says it, with nothing left open
-			f.Words, _ = words.Language("ru")
-			for _, a := range Ask(f, on) {
-				if s := text(a); strings.Contains(s, "{") {
-					t.Errorf("a place is left open in Russian: %s", s)
-				}
-			}
-			for _, a := range Ask(p.frame(), on) {
-				if s := text(a); strings.Contains(s, "{") {
-					t.Errorf("a place is left open: %s", s)
-				}
-			}
+			answered(t, p, on, c.id, c.want)
 		})
+	}
+}
+
+// answered holds for every answer: it says what is wanted in a few lines, stands on records that are there, and leaves nothing open in any language.
+func answered(t *testing.T, p *tape, on target.Target, id string, want []string) {
+	t.Helper()
+	f := p.frame()
+	a := answer(t, f, on, id)
+	got := text(a)
+	for _, want := range want {
+		if !strings.Contains(got, want) {
+			t.Errorf("nothing says %q; there is\n%s", want, got)
+		}
+	}
+	if len(a.Lines) == 0 || len(a.Lines) > 6 {
+		t.Errorf("%d lines", len(a.Lines))
+	}
+	for _, s := range a.Seqs {
+		if _, ok := f.Record(s); !ok {
+			t.Errorf("it stands on record %d, which is not there", s)
+		}
+	}
+	for _, language := range []string{"en", "ru"} {
+		f.Words, _ = words.Language(language)
+		for _, a := range Ask(f, on) {
+			if s := text(a); strings.Contains(s, "{") {
+				t.Errorf("a place is left open in %s: %s", language, s)
+			}
+		}
 	}
 }
 
