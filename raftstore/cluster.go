@@ -115,7 +115,7 @@ func (m Membership) Find(name string) (Member, bool) {
 type Cluster interface {
 	// Members lists the names of all places for a member, in the order given at start and then of their joining; also of ones that were removed or are down.
 	Members() []string
-	// Membership is the newest committed configuration that any member that is up knows; of those that are down, when none is.
+	// Membership is the newest committed configuration that any member ever knew, be it up or down.
 	Membership() Membership
 	// Store returns the member's client door; valid for the cluster's life, answering ErrStopped while the member is down.
 	Store(member string) Store

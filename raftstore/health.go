@@ -5,7 +5,7 @@ import "slices"
 // standing is a member as the leader sees it.
 type standing struct {
 	Member
-	// started: it ran at some time; active: it was heard a moment ago.
+	// started: it ran at some time; active: it was heard a moment ago, and votes if it is a voter (one whose disk was wiped does not until a leader has caught it up).
 	started, active bool
 	// match is how far its log is known to be the leader's.
 	match uint64

@@ -64,7 +64,7 @@ func (removedQuestion) Kind() string   { return "member" }
 // changing is a change that a leader has given to raft; guarded by life.configuring.
 type changing struct{ term, before uint64 }
 
-// Membership is the newest committed configuration that any member that is up knows; the newest there ever was, when none is.
+// Membership is the newest committed configuration that any member ever knew. It does not go back when the only one that knew that it is committed, a leader that removed itself, is gone.
 func (c *RaftCluster) Membership() Membership {
 	var newest *peer.Configuration
 	for _, m := range c.places() {
@@ -76,7 +76,7 @@ func (c *RaftCluster) Membership() Membership {
 			}
 		}
 	}
-	if kept := c.roster.Load(); newest == nil || newest.Index == kept.Index {
+	if kept := c.roster.Load(); newest == nil || newest.Index <= kept.Index {
 		return kept.Membership // knows the term as well
 	}
 	return membershipOf(newest)
@@ -306,10 +306,25 @@ func (l *life) standings(p *peer.Peer, conf *peer.Configuration) []standing {
 			s.started = true
 			s.active = s.active || now.Sub(heard) < activeWithin
 		}
+		s.active = s.active && !l.m.c.isMuted(m.Name)
 		s.started = s.started || !m.Learner // who votes was in step once
 		all = append(all, s)
 	}
 	return all
+}
+
+// isMuted tells whether a member that runs keeps out of elections, as a leader would hear in the answers to its heartbeats.
+func (c *RaftCluster) isMuted(name string) bool {
+	m := c.find(name)
+	if m == nil {
+		return false
+	}
+	l := m.current()
+	if l == nil {
+		return false
+	}
+	p := l.peer.Load()
+	return p != nil && p.Muted()
 }
 
 // answerRemoved answers a member that hears no leader.

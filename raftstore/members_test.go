@@ -219,6 +219,26 @@ func TestTheLeaderIsRemovedUnderLoad(t *testing.T) {
 	}
 }
 
+func TestThatALeaderRemovedItselfIsKnownThoughNobodyLeftKnowsThatItIsCommitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, net := openRuled(t)
+		mustPut(t, c, "a")
+		lead := c.leaderLife().m.name
+		net.set(drops(func(p Packet) bool { return p.From != lead && p.To != lead })) // the others hear of it and cannot agree without it
+		mustChange(t, c.RemoveMember, lead)
+		pause(3*time.Second, nil)
+		if c.Led() {
+			t.Fatal("the others agreed over a link that is cut")
+		}
+		if got := voters(c); len(got) != 2 || slices.Contains(got, lead) {
+			t.Errorf("after %s was removed the voters are %v", lead, got)
+		}
+		net.set(nil)
+		c.NetworkChanged()
+		awaitWall(t, "a leader", c.Led)
+	})
+}
+
 func TestADeadMemberIsReplacedByRemovingItFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openLed(t, snapshotting())
@@ -533,4 +553,24 @@ func TestANameThatIsNoMachinesIsRefused(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+func TestAHealthyMemberIsNotRemovedWhileOneThatIsNeededHasNoVote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, net := openRuled(t)
+		mustPut(t, c, "a")
+		lead, wiped := c.leaderLife().m.name, c.follower().name
+		healthy := voters(c)[slices.IndexFunc(voters(c), func(name string) bool { return name != lead && name != wiped })]
+		c.KillMember(wiped)
+		c.WipeMember(wiped)
+		net.set(drops(func(p Packet) bool { return p.To == wiped && (p.Kind == "append" || p.Kind == "snapshot") })) // it is heard, and learns nothing
+		c.StartMember(wiped)
+		awaitWall(t, "a member without a vote", func() bool { return c.Store(wiped).Status().Err != "" && c.Store(wiped).Status().Leader == lead })
+		if w := changed(t, c.RemoveMember, healthy, 10*time.Second); w.Outcome != Refused || !errors.Is(w.Err, ErrUnhealthy) {
+			t.Errorf("removing %s: %+v", healthy, w)
+		}
+		if w := changed(t, c.RemoveMember, wiped, 10*time.Second); w.Outcome != Done {
+			t.Errorf("removing the one that has no vote: %+v", w)
+		}
+	})
 }
