@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -266,10 +265,7 @@ func (e *Engine) wipe(given event.Seq, c command.Wipe) error {
 	}
 	empty := event.RaftProgress{Member: t.m.host}
 	e.store.progress[t.m.host] = empty
-	seq := e.journal.Emit(event.On("etcd", t.m.host), given, empty)
-	if !slices.ContainsFunc(e.store.cluster.Status(), func(s raftstore.MemberStatus) bool { return s.Up }) {
-		e.store.begun(seq) // where no member is left that remembers, the store begins anew
-	}
+	e.store.asked[subject{kind: raftstore.BegunAnew}] = e.journal.Emit(event.On("etcd", t.m.host), given, empty) // in case it is the last that remembers
 	return nil
 }
 

@@ -70,6 +70,8 @@ func (d *storeDoor) storeChanged(c raftstore.Change) {
 		d.shaken(emit(d.why(cause), event.TrapSprung{Member: c.Member, Point: string(c.Trap.Point), Action: string(c.Trap.Action)}))
 	case raftstore.SetAside:
 		emit(d.why(first(d.asked.take(asked), d.asked[subject{kind: c.Kind}])), event.DiskSetAside{Member: c.Member, Text: c.Text})
+	case raftstore.BegunAnew:
+		d.begun(d.why(d.asked.take(asked)))
 	case raftstore.Diverged:
 		d.shaken(emit(d.why(0), event.StoreDiverged{Member: c.Member, Index: c.Index}))
 	}

@@ -123,7 +123,8 @@ type Cluster interface {
 	StartMember(name string) error
 	// KillMember stops it as a power loss would: nothing is handed over. Its disk stays. Calls in flight on it get Unknown or ErrStopped.
 	KillMember(name string) error
-	// WipeMember deletes the disk of a member that is down.
+	// WipeMember deletes the disk of a member that is down. It then runs without a vote until a leader has caught it up (MutedReason). When the disks of all voters were wiped, at once or one after the
+	// other with starts between, the cluster begins anew with nothing, RevisionBump after the highest revision; as long as one holds what it had, running or not, it does not.
 	WipeMember(name string) error
 
 	// AddMember adds a member as a learner, with an empty disk and a new ID, and makes a place for it where there is none of that name. Whoever wants it to run starts it.

@@ -110,7 +110,7 @@ func (l *life) run(before *life, dropLog bool) {
 		founders = c.roster.Load().founders()
 	}
 	p, err := peer.Start(peer.Config{
-		Name: l.m.name, Identity: who, Founders: founders, Disk: l.m.disk, Fabric: c.fabric, Decoder: c.decoder, Logger: c.logger.Named(l.m.name),
+		Name: l.m.name, Identity: who, Founders: founders, Begin: c.roster.Load().Begin, Disk: l.m.disk, Fabric: c.fabric, Decoder: c.decoder, Logger: c.logger.Named(l.m.name),
 		Timing: peer.Timing{
 			Heartbeat: time.Duration(c.heartbeat.Load()), Lease: leaderLease, Commit: c.opt.CommitTimeout,
 			SnapshotInterval: c.opt.SnapshotInterval, SnapshotThreshold: c.opt.SnapshotThreshold, TrailingLogs: c.opt.TrailingLogs,
@@ -165,8 +165,9 @@ func (l *life) recover(what string) {
 
 // dropLog restarts the member on its newest snapshot, without the log that conflicts with it.
 func (l *life) dropLog() {
-	if l.m.end(l, "restarting: its log conflicts with the leader's snapshot") {
-		l.m.start(true) // fails only when somebody else has started it
+	if next := l.m.renew(l); next != nil {
+		l.m.c.logger.Info("restarting: the log conflicts with the leader's snapshot", "member", l.m.name)
+		go next.run(l, true)
 	}
 }
 

@@ -85,6 +85,23 @@ func (m *member) end(l *life, reason string) bool {
 	return true
 }
 
+// renew ends l, if it is still the present life, and puts another in its place without the member having been down; nil: it is not. Whoever asked for it lets the new one run, after l.
+func (m *member) renew(l *life) *life {
+	m.mu.Lock()
+	if m.life != l {
+		m.mu.Unlock()
+		return nil
+	}
+	next := newLife(m)
+	m.life, m.last = next, l
+	m.mu.Unlock()
+	l.end()
+	m.reporting.Lock()
+	defer m.reporting.Unlock()
+	m.c.opt.Observer.RoleChanged(m.Status())
+	return next
+}
+
 // waitDown waits until the disk is free.
 func (m *member) waitDown() {
 	m.mu.Lock()
@@ -189,8 +206,8 @@ func (l *life) learns() bool {
 	return p != nil && p.Learns()
 }
 
-// identify reads who votes on the disk. Where the cluster has another for this place, what lies there belongs to one that was removed: it is set aside, and the place begins
-// empty. The member must be down.
+// identify reads who votes on the disk. Where the cluster has another for this place, what lies there belongs to one that was removed, and where it has begun anew since, to a cluster that is
+// gone: it is set aside, and the place begins empty. The member must be down.
 func (m *member) identify() (peer.Identity, error) {
 	kept := m.c.roster.Load()
 	in, member := kept.Find(m.name)
@@ -211,18 +228,25 @@ func (m *member) identify() (peer.Identity, error) {
 			who.Joined = kept.Index
 		}
 		return who, m.disk.SetIdentity(who)
-	case !member || in.ID == who.ID:
+	case !member || in.ID == who.ID && who.Era >= kept.Era:
 		return who, nil // if it was removed the others will tell it so
+	}
+	next := peer.Identity{ID: in.ID, Joined: kept.Index, Era: kept.Era}
+	if in.ID == who.ID {
+		next.Joined = 0 // the cluster began anew, and this is one of those it began with
+	}
+	if !used {
+		if err := m.disk.Wipe(false); err != nil {
+			return who, err
+		}
+		return next, m.disk.SetIdentity(next)
 	}
 	where, err := m.disk.SetAside()
 	if err != nil {
 		return who, fmt.Errorf("set aside what member %s, who was removed, has left: %w", who.ID, err)
 	}
-	if used {
-		m.c.opt.Observer.Changed(Change{Kind: SetAside, Member: m.name, Text: where})
-	}
-	who = peer.Identity{ID: in.ID, Joined: kept.Index, Era: kept.Era}
-	return who, m.disk.SetIdentity(who)
+	m.c.opt.Observer.Changed(Change{Kind: SetAside, Member: m.name, Text: where})
+	return next, m.disk.SetIdentity(next)
 }
 
 // Status is the member's own view.

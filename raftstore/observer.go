@@ -77,6 +77,8 @@ const (
 	TrapSprung
 	// SetAside: what was on the disk of Member was moved to Text (a folder, or "" in memory), and its place is empty.
 	SetAside
+	// BegunAnew: the disks of all voters were wiped, and the store begins with nothing, at Revision. Told once, after the MembersChanged that goes with it.
+	BegunAnew
 	// Diverged: the state of Member is not that of the others at Index; it was stopped.
 	Diverged
 )

@@ -22,7 +22,8 @@ package raftstore
 //
 // Start. After a start the state machine holds only its newest snapshot. The member asks for an index as above, and until it has applied that it is
 // not Ready, and reads and watches wait. A member whose disk was wiped forgot what it voted and acknowledged; it keeps out of elections until
-// a leader, confirmed by a majority without it, has brought its log up to the leader's own end.
+// a leader, confirmed by a majority without it, has brought its log up to the leader's own end. When every voter's disk was wiped there will never be one, and nothing is left
+// that it could contradict: then the cluster begins anew (anew.go).
 //
 // Members. A member is a name, its place, and an identity, which is new each time the place joins. Raft counts identities; the fabric finds places. Each message says whom it is
 // for and who it is from, so that nothing that was promised by, or told to, the one that had a place before counts for the one that has it now. Who votes is what raft's newest
@@ -115,6 +116,8 @@ type RaftCluster struct {
 	placing   sync.Mutex
 	roster    atomic.Pointer[roster]
 	rostering sync.Mutex
+	// wiping is held while a disk is wiped and it is looked whether one is left that holds something.
+	wiping sync.Mutex
 	// highest is the newest revision that any member has had in this run; halfRestored is why no member may start.
 	highest      atomic.Int64
 	halfRestored atomic.Pointer[error]
@@ -214,9 +217,15 @@ func Open(o Options) (*RaftCluster, error) {
 			return nil, errors.Join(fmt.Errorf("open store: %w", err), c.release())
 		}
 	}
-	kept := c.roster.Load()
 	c.insider.start()
-	o.Observer.Changed(Change{Kind: MembersChanged, Membership: kept.Membership})
+	if c.forgotten() { // the program ended when the last disk was wiped
+		if err := c.beginAnew(); err != nil {
+			return nil, errors.Join(fmt.Errorf("open store: %w", err), c.Close())
+		}
+	} else {
+		o.Observer.Changed(Change{Kind: MembersChanged, Membership: c.roster.Load().Membership})
+	}
+	kept := c.roster.Load()
 	var lives []*life
 	for _, m := range c.places() {
 		if _, in := kept.Find(m.name); !in {
@@ -289,50 +298,6 @@ func (c *RaftCluster) KillMember(name string) error {
 		return err
 	}
 	m.kill("")
-	return nil
-}
-
-// WipeMember deletes the disk of a member that is down. When all members have been wiped, what starts next is a new cluster.
-func (c *RaftCluster) WipeMember(name string) error {
-	m, err := c.member(name)
-	if err != nil {
-		return err
-	}
-	if err := m.wipe(); err != nil {
-		return fmt.Errorf("wipe %s: %w", name, err)
-	}
-	c.insider.wiped(name)
-	return c.beginAnew(name)
-}
-
-// beginAnew makes a new cluster of the present members when the last of their disks has been wiped: nobody is left who could say what there was.
-func (c *RaftCluster) beginAnew(wiped string) error {
-	kept := c.roster.Load()
-	for _, x := range kept.Members {
-		if m := c.find(x.Name); m.disk.Used() || m.current() != nil {
-			return nil
-		}
-	}
-	err := c.editRoster(func(r *roster) {
-		r.Era++
-		r.Founders = r.Members
-		r.Membership = Membership{Members: r.Members, Index: 1, Term: 1}
-	})
-	if err != nil {
-		return fmt.Errorf("wipe %s: %w", wiped, err)
-	}
-	kept = c.roster.Load()
-	for _, x := range kept.Members {
-		d := c.find(x.Name).disk
-		if err := errors.Join(d.SetIdentity(peer.Identity{ID: x.ID, Era: kept.Era}), d.Rejoining(false)); err != nil {
-			return fmt.Errorf("wipe %s: %w", wiped, err)
-		}
-	}
-	c.forgetTold()
-	c.announcing.Lock()
-	defer c.announcing.Unlock()
-	c.announced = 0
-	c.opt.Observer.Changed(Change{Kind: MembersChanged, Membership: kept.Membership})
 	return nil
 }
 

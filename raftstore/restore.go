@@ -105,6 +105,7 @@ func (c *RaftCluster) restoredRoster(highest int64) *roster {
 	next := kept.clone()
 	next.Era++
 	next.Floor = max(kept.Floor, highest) + RevisionBump
+	next.Begin = 0
 	next.Founders = nil
 	for _, m := range kept.Members {
 		next.Founders = append(next.Founders, Member{Name: m.Name, ID: next.nextID(m.Name), Learner: m.Learner})

@@ -29,8 +29,10 @@ type roster struct {
 	Membership `json:"membership"`
 	// Incarnations is how many IDs each name has had.
 	Incarnations map[string]int `json:"incarnations,omitempty"`
-	// Floor is the revision that the last restore began at.
+	// Floor is the revision that this era began at, after a restore or with nothing; Begin is what an empty log stands for: the same where it began with nothing, and 0 where the members'
+	// first snapshot says what it began with.
 	Floor int64 `json:"floor,omitempty"`
+	Begin int64 `json:"begin,omitempty"`
 }
 
 // newRoster is that of a cluster that begins.
@@ -206,7 +208,7 @@ func (c *RaftCluster) configured(l *life, conf peer.Configuration) {
 		c.place(x.Name)
 	}
 	c.announcing.Lock()
-	if conf.Index > c.roster.Load().Index {
+	if kept := c.roster.Load(); l.who.Era == kept.Era && conf.Index > kept.Index {
 		err := c.editRoster(func(r *roster) {
 			r.Membership = m
 			for _, x := range m.Members {

@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,52 +128,67 @@ func TestAFileThatIsNoBackupChangesNothing(t *testing.T) {
 	}
 }
 
-// TestWhenAllDisksAreWipedTheClusterForgets (fidelity STO-20): no nodes and no pods in the API ; a kubelet stops what nobody knows of when it lists its pods the next time.
+// TestWhenAllDisksAreWipedTheClusterForgets (fidelity STO-20): no nodes and no pods in the API; a kubelet stops what nobody knows of when it lists its pods the next time, which it does when its watch
+// is answered 410. It does not matter whether the disks are wiped while nothing runs, or one after the other.
 func TestWhenAllDisksAreWipedTheClusterForgets(t *testing.T) {
 	for _, store := range bothStores() {
-		t.Run(store, func(t *testing.T) {
-			t.Parallel()
-			s := inStages(t, run{store: store, seed: 3}, "")
-			s.to(time.Minute)
-			if n := len(really(s.world())); n != 6 {
-				t.Fatalf("%d containers run", n)
-			}
-			for _, verb := range []string{"kill", "wipe", "start"} {
-				for _, m := range []string{"master-1", "master-2", "master-3"} {
-					s.must(verb + " " + m)
+		for _, oneByOne := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, one by one %v", store, oneByOne), func(t *testing.T) {
+				t.Parallel()
+				s := inStages(t, run{store: store, seed: 3}, "")
+				s.to(time.Minute)
+				if n := len(really(s.world())); n != 6 {
+					t.Fatalf("%d containers run", n)
 				}
-			}
-			s.to(s.now() + 3*time.Minute)
-			if n := len(nginx(s.world())); n != 0 {
-				t.Errorf("the API knows %d pods of nginx", n)
-			}
-			if out := s.must("get deployments"); strings.Contains(out, "nginx") {
-				t.Errorf("the API lists\n%s", out)
-			}
-			// A kubelet makes its Node when it starts, so those of the masters are there and those of the workers are not. Its watch goes on from a revision that the new store has not
-			// come to, and it hears of nothing: containers run on.
-			if out := s.must("get nodes"); strings.Count(out, " Ready ") != 3 || strings.Contains(out, "worker") {
-				t.Errorf("nodes:\n%s", out)
-			}
-			if n := len(really(s.world())); n != 6 {
-				t.Errorf("%d containers of forgotten pods run on", n)
-			}
-			for _, w := range []string{"worker-1", "worker-2", "worker-3", "worker-4"} {
-				s.must("restart " + w + "/kubelet")
-			}
-			s.to(s.now() + 60*time.Second)
-			if n := len(really(s.world())); n != 0 {
-				t.Errorf("%d containers run that nobody knows of, although their kubelets have listed their pods", n)
-			}
-			if out := s.must("get nodes"); strings.Count(out, " Ready ") != 7 {
-				t.Errorf("nodes:\n%s", out)
-			}
-			s.must("create deployment anew --image=nginx --replicas=2")
-			s.to(s.now() + 20*time.Second)
-			if n := len(really(s.world())); n != 2 {
-				t.Errorf("%d containers of the new deployment run", n)
-			}
-		})
+				masters := []string{"master-1", "master-2", "master-3"}
+				for _, m := range masters {
+					s.must("kill " + m)
+				}
+				for i, m := range masters {
+					s.must("wipe " + m)
+					if oneByOne {
+						s.must("start " + m)
+						if i < 2 {
+							s.to(s.now() + 40*time.Second)
+						}
+						if m, led := s.world().Leader(); i < 2 && led {
+							t.Fatalf("%s leads members that were wiped, although others were not", m.Name)
+						}
+					}
+				}
+				for _, m := range masters {
+					if !oneByOne {
+						s.must("start " + m)
+					}
+				}
+				s.to(s.now() + 3*time.Minute)
+				if n := len(nginx(s.world())); n != 0 {
+					t.Errorf("the API knows %d pods of nginx", n)
+				}
+				if out := s.must("get deployments"); strings.Contains(out, "nginx") {
+					t.Errorf("the API lists\n%s", out)
+				}
+				// A kubelet makes its Node when it starts, so those of the masters are there and those of the workers are not.
+				if out := s.must("get nodes"); strings.Count(out, " Ready ") != 3 || strings.Contains(out, "worker") {
+					t.Errorf("nodes:\n%s", out)
+				}
+				if n := len(really(s.world())); n != 0 {
+					t.Errorf("%d containers run that nobody knows of, although their kubelets have listed their pods", n)
+				}
+				for _, w := range []string{"worker-1", "worker-2", "worker-3", "worker-4"} {
+					s.must("restart " + w + "/kubelet")
+				}
+				s.to(s.now() + 60*time.Second)
+				if out := s.must("get nodes"); strings.Count(out, " Ready ") != 7 {
+					t.Errorf("nodes:\n%s", out)
+				}
+				s.must("create deployment anew --image=nginx --replicas=2")
+				s.to(s.now() + 20*time.Second)
+				if n := len(really(s.world())); n != 2 {
+					t.Errorf("%d containers of the new deployment run", n)
+				}
+			})
+		}
 	}
 }
 

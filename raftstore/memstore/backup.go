@@ -53,7 +53,7 @@ func (c *Cluster) Restore(r io.Reader) (raftstore.BackupInfo, error) {
 			c.tell(raftstore.Change{Kind: raftstore.SetAside, Member: m.name})
 			term := m.term
 			m.empty()
-			m.term, m.frozen = term, kv.Snapshot()
+			m.term, m.wiped, m.frozen = term, false, kv.Snapshot()
 			m.lives++
 		}
 		c.reconfigured()

@@ -79,21 +79,45 @@ func (m *member) stop(why string) {
 	m.endWatches(raftstore.ErrStopped)
 }
 
-// WipeMember makes a member that is down forget its state. When all have, what starts next is a new cluster.
+// WipeMember makes a member that is down forget its state. It has no part in making a leader until one has caught it up. When all voters have forgotten, the cluster begins anew.
 func (c *Cluster) WipeMember(name string) error {
 	return c.change("wipe member", name, func(m *member) error {
 		if m.up {
 			return errors.New("it is running")
 		}
 		m.empty()
+		m.wiped = true
 		for _, other := range c.places {
-			if other.in && (other.up || other.frozen.Revision() > m.frozen.Revision()) {
+			if other.voter() && !other.wiped {
 				return nil
 			}
 		}
-		c.kv = mvcc.New()
+		c.beginAnew()
 		return nil
 	})
+}
+
+// beginAnew begins with nothing, above every revision there was. Nobody is connected. Learners are others in the new cluster.
+func (c *Cluster) beginAnew() {
+	c.highest = max(c.highest, c.kv.Revision()) + raftstore.RevisionBump
+	c.kv = mvcc.New()
+	c.kv.Bump(c.highest)
+	for _, m := range c.places {
+		if !m.in {
+			continue
+		}
+		if m.learner {
+			if m.frozen.Revision() > 0 {
+				c.tell(raftstore.Change{Kind: raftstore.SetAside, Member: m.name})
+			}
+			m.empty()
+			m.lives++
+		}
+		m.endWatches(raftstore.ErrStopped)
+		m.wiped, m.frozen = false, c.kv.Snapshot()
+	}
+	c.reconfigured()
+	c.tell(raftstore.Change{Kind: raftstore.BegunAnew, Revision: c.highest})
 }
 
 // empty gives a member an empty disk. How the disk behaves stays.

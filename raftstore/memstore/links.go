@@ -37,16 +37,16 @@ func (c *Cluster) passes(from, to *member) bool {
 	return false
 }
 
-// mayLead reports that m votes and reaches a majority of those that do.
+// mayLead reports that m votes and reaches a majority of those that do. One that was wiped may not vote.
 func (c *Cluster) mayLead(m *member) bool {
-	if !m.voter() {
+	if !m.voter() || m.wiped {
 		return false
 	}
 	voters, reached := 0, 0
 	for _, other := range c.places {
 		if other.voter() {
 			voters++
-			if c.reach(m, other) {
+			if !other.wiped && c.reach(m, other) {
 				reached++
 			}
 		}
@@ -79,7 +79,7 @@ func (c *Cluster) examine() {
 		m.connected = connected
 		if connected {
 			m.term = c.term
-			m.ready, m.frozen = true, nil
+			m.ready, m.wiped, m.frozen = true, false, nil
 			m.weigh()
 			m.catchUp()
 		}
@@ -96,7 +96,7 @@ func (c *Cluster) examine() {
 func (c *Cluster) report() {
 	for _, m := range c.places {
 		s := m.status()
-		if s.Role != m.reported.Role || s.Term != m.reported.Term || s.Leader != m.reported.Leader {
+		if s.Role != m.reported.Role || s.Term != m.reported.Term || s.Leader != m.reported.Leader || s.Up && s.Err != m.reported.Err {
 			m.reported = s
 			if c.obs != nil {
 				c.call(func() { c.obs.RoleChanged(s) })

@@ -20,8 +20,10 @@ type member struct {
 	up                   bool
 	// connected: it reaches the leader, or is it. ready: it was connected since its start.
 	connected, ready bool
-	frozen           *mvcc.View
-	watches          []*watch
+	// wiped: it forgot what it acknowledged, and no leader has caught it up yet.
+	wiped   bool
+	frozen  *mvcc.View
+	watches []*watch
 	// term is the newest it has heard of; its disk remembers.
 	term uint64
 	disk failure.Disk
@@ -177,6 +179,9 @@ func (m *member) status() raftstore.MemberStatus {
 	s.LastIndex, s.CommitIndex, s.Applied = rev, rev, rev
 	s.Revision, s.Compacted, s.SizeBytes = view.Revision(), view.CompactedRevision(), view.Size()
 	s.DBSize, s.DBInUse, s.Alarms = m.dbSize, view.InUse(), view.Alarms()
+	if m.wiped {
+		s.Err = raftstore.MutedReason
+	}
 	if m.learner {
 		s.Role = raftstore.Learner
 	}

@@ -84,7 +84,7 @@ func (c *Cluster) AddMember(ctx context.Context, name string, done func(raftstor
 		}
 		c.places = append(c.places, m)
 		m.empty()
-		m.in, m.learner, m.started = true, true, false
+		m.in, m.learner, m.started, m.wiped = true, true, false, false
 		m.lives++
 		return nil
 	}, done)

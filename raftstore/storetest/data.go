@@ -69,6 +69,7 @@ var cases = []testCase{
 	{name: "acknowledged writes survive the death of all", members: 3, run: allDie},
 	{name: "a member that was down catches up", members: 3, run: catchUp},
 	{name: "a member that was wiped catches up", members: 3, run: wiped},
+	{name: "when all were wiped, one after the other, the cluster begins anew", members: 3, run: allWiped},
 	{name: "an isolated leader's write is never acknowledged", members: 3, run: isolatedLeader},
 	{name: "a write with no leader waits for one", members: 3, run: waitsForLeader},
 	{name: "a stopped member refuses and ends its watches", members: 3, run: stopped},

@@ -168,6 +168,49 @@ func wiped(e *env) {
 	e.put(away, "k", "alive")
 }
 
+// allWiped: as long as one member holds what it had, whether it runs or not, those that were wiped make no leader; when none does, the cluster begins with nothing, above what clients have seen.
+func allWiped(e *env) {
+	last := e.put(e.leader(), "a", "1").Result.Revision
+	wipe := func(member string) {
+		e.kill(member)
+		err := e.c.WipeMember(member)
+		e.want(err == nil, "wipe %s: %v", member, err)
+		e.start(member)
+	}
+	muted := func() {
+		for until := time.Now().Add(aWhile); time.Now().Before(until); e.moment() {
+			e.want(!e.c.Led(), "members that were wiped have made a leader: %+v", e.c.Status())
+		}
+		for _, m := range e.all[:2] {
+			e.want(e.status(m).Err == raftstore.MutedReason, "%+v", e.status(m))
+		}
+	}
+	e.killAll()
+	wipe("m1")
+	wipe("m2")
+	muted()
+	e.start("m3")
+	muted()
+	e.want(len(e.changed(raftstore.BegunAnew)) == 0, "it began anew although m3 holds everything")
+	wipe("m3")
+	begun := e.changed(raftstore.BegunAnew)
+	e.want(len(begun) == 1 && begun[0].Revision >= last+raftstore.RevisionBump, "told %+v", begun)
+	e.obs.mu.Lock()
+	e.obs.jumps = append(e.obs.jumps, begun[0].Revision)
+	e.obs.mu.Unlock()
+	e.await("a settled cluster", e.c.Settled)
+	for _, m := range e.all {
+		e.want(e.value(m, "a", false) == "", "%s remembers", m)
+		resumed := e.watch(m, "", last+1)
+		e.await("the end of a watch from before", func() bool { _, _, err := resumed.state(); return errors.Is(err, raftstore.ErrCompacted) })
+	}
+	e.want(e.put("m3", "a", "2").Result.Revision == begun[0].Revision+1, "revisions go on elsewhere")
+	// From now on it is a cluster like any other.
+	wipe("m2")
+	e.awaitSame("m2")
+	e.want(e.value("m2", "a", false) == "2" && len(e.changed(raftstore.BegunAnew)) == 1, "one wiped member of three")
+}
+
 func isolatedLeader(e *env) {
 	lead := e.leader()
 	e.put(lead, "a", "1")

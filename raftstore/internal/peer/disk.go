@@ -153,6 +153,9 @@ func (d *Disk) Used() bool { return d.marked(initialisedFile) }
 // MarkUsed notes that a member has acknowledged something on this disk. From then on an empty one is damage.
 func (d *Disk) MarkUsed() error { return d.mark(initialisedFile) }
 
+// Wiped tells whether the disk was wiped with rejoin, and its member has not caught up since.
+func (d *Disk) Wiped() bool { return d.rejoining() }
+
 func (d *Disk) rejoining() bool { return d.marked(rejoiningFile) }
 
 // Rejoining changes the mark that Wipe sets.

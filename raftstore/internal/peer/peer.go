@@ -69,12 +69,14 @@ type Config struct {
 	Identity Identity
 	// Founders is the configuration of the cluster that begins on an empty disk; empty where this member joins one that is there.
 	Founders raft.Configuration
-	Disk     *Disk
-	Fabric   *Fabric
-	Decoder  *Decoder
-	Timing   Timing
-	Logger   hclog.Logger
-	Hooks    Hooks
+	// Begin is the revision of the state, otherwise empty, that an empty log stands for; the same on all members of a cluster.
+	Begin   int64
+	Disk    *Disk
+	Fabric  *Fabric
+	Decoder *Decoder
+	Timing  Timing
+	Logger  hclog.Logger
+	Hooks   Hooks
 	// DropLog deletes the log first; the newest snapshot stands for it.
 	DropLog bool
 }
@@ -108,7 +110,11 @@ func Start(conf Config) (started *Peer, err error) {
 		p.conf = conf
 	}
 	p.trans = newTransport(conf.Fabric, conf.Identity, conf.Name, p.begun)
-	p.fsm = &fsm{decoder: conf.Decoder, hooks: conf.Hooks, kv: mvcc.New(), met: new(met), committed: p.trans.news.tell, configured: p.configured, halt: func(err error) { go p.fail(err) }}
+	kv := mvcc.New()
+	if conf.Begin > 0 {
+		kv.Bump(conf.Begin)
+	}
+	p.fsm = &fsm{decoder: conf.Decoder, hooks: conf.Hooks, kv: kv, met: new(met), committed: p.trans.news.tell, configured: p.configured, halt: func(err error) { go p.fail(err) }}
 	p.disk, err = conf.Disk.open(conf.Logger)
 	if err != nil {
 		return nil, err
