@@ -57,8 +57,10 @@ func (s *Server) delete(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	}
 	resp, err := s.update(p, rq, updateTries, begin, func(obj, old kinds.Object) bool { return what == removeNow })
 	if err != nil && what == markThenGo && strings.Contains(err.Error(), raftstore.ErrNoSpace.Error()) {
-		// A full store takes no mark. A forced deletion does without, as STO-11 has it. By its source the real server writes the mark first without grace too (registry/rest/delete.go: two phases;
-		// podStrategy.CheckGracefulDelete is always true), and so would refuse this one as well.
+		// A full store takes no mark, and a deletion without grace period and finalizers does without, in one step (STO-11, case C-04). Of what the real server does that is true for kinds that know no
+		// grace period (there BeforeDelete says graceful=false, and Store.Delete goes straight to the deletion). For Pods it is not: podStrategy.CheckGracefulDelete is true whatever the period, so
+		// BeforeDelete says graceful=true, updateForGracefulDeletionAndFinalizers writes the mark with grace 0 first, as here while there is room, and a full store
+		// would refuse that.
 		return s.update(p, rq, updateTries, begin, func(obj, old kinds.Object) bool { return what != markAndLeave && what != leaveAsItWas })
 	}
 	if err != nil || what != markThenGo || rq.DryRun {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -120,6 +121,54 @@ func TestAStoreOutOfSpaceIsToldInItsWords(t *testing.T) {
 	c.Store.SetQuota(0)
 	c.Store.Store("master-1").Disarm(context.Background(), func(raftstore.Written) {})
 	c.Create(apitest.Pod("c"))
+}
+
+// TestWhatCanBeDeletedFromAFullStore: what needs no write but the deletion itself. What is marked first, for a grace period or a finalizer, cannot, and stays as it was.
+func TestWhatCanBeDeletedFromAFullStore(t *testing.T) {
+	held := func(m *metav1.ObjectMeta) { m.Finalizers = []string{"example.org/f"} }
+	pod := func(changes ...func(*corev1.Pod)) kinds.Object {
+		return apitest.Pod("a", append([]func(*corev1.Pod){func(p *corev1.Pod) { p.Spec.NodeName = "worker-1" }}, changes...)...)
+	}
+	foreground := metav1.DeletePropagationForeground
+	for _, tc := range []struct {
+		what   string
+		kind   *kinds.Kind
+		object kinds.Object
+		begun  bool // its deletion, with a grace period, while there was room
+		o      *metav1.DeleteOptions
+		goes   bool
+	}{
+		{"a pod with its grace period", kinds.Pods, pod(), false, nil, false},
+		{"a pod with another one", kinds.Pods, pod(), false, grace(5), false},
+		{"a pod without", kinds.Pods, pod(), false, grace(0), true},
+		{"a pod without, whose deletion had begun", kinds.Pods, pod(), true, grace(0), true},
+		{"a pod with a shorter one, whose deletion had begun", kinds.Pods, pod(), true, grace(5), false},
+		{"a pod without, but with a finalizer", kinds.Pods, pod(func(p *corev1.Pod) { held(&p.ObjectMeta) }), false, grace(0), false},
+		{"a deployment", kinds.Deployments, apitest.Deployment("a", 0), false, nil, true},
+		{"a deployment after what it owns", kinds.Deployments, apitest.Deployment("a", 0), false, &metav1.DeleteOptions{PropagationPolicy: &foreground}, false},
+		{"a deployment with a finalizer", kinds.Deployments, apitest.Deployment("a", 0, func(d *appsv1.Deployment) { held(&d.ObjectMeta) }), false, nil, false},
+	} {
+		t.Run(tc.what, func(t *testing.T) {
+			c := apitest.New(t)
+			if tc.kind == kinds.Pods {
+				c.Create(apitest.Node("worker-1"))
+			}
+			c.Create(tc.object)
+			if tc.begun {
+				c.Delete(tc.kind, "default", "a", grace(30))
+			}
+			before := c.List(tc.kind)
+			c.Store.SetQuota(1)
+			text, _ := timed(c, &kubeapi.Request{Verb: kubeapi.Delete, Kind: tc.kind, Namespace: "default", Name: "a", Delete: tc.o})
+			after := c.List(tc.kind)
+			switch {
+			case tc.goes && (text != "" || len(after) != 0):
+				t.Errorf("%q, and there are %d", text, len(after))
+			case !tc.goes && (text != raftstore.ErrNoSpace.Error() || len(after) != 1 || after[0].GetResourceVersion() != before[0].GetResourceVersion()):
+				t.Errorf("%q, and there are %d", text, len(after))
+			}
+		})
+	}
 }
 
 // compactions reads the clock that servers share.
