@@ -71,6 +71,11 @@ type Disk struct {
 	// random draws where damage goes and, when volatile is set, what a power loss leaves of what was not forced to a medium in memory.
 	random   *rand.Rand
 	volatile bool
+	sized    struct {
+		sync.Mutex
+		at   time.Time
+		size int64
+	}
 	// unsaved is what a member on a folder that is not synced acknowledged and its file does not hold yet.
 	unsaved unsaved
 
@@ -237,11 +242,24 @@ func (d *Disk) unmark() error {
 	return err
 }
 
-// Size is what the member occupies, in bytes: the log file, which never shrinks, and its snapshots. Zero in memory.
+// sizedFor is how long a size counts as the present one.
+const sizedFor = 500 * time.Millisecond
+
+// Size is what the member occupies, in bytes, at most half a second ago: the log file, which never shrinks, and its snapshots. Zero in memory. It is asked for with every status, hundreds of times a
+// second, and each time to look at the files would cost more than all that the store does.
 func (d *Disk) Size() int64 {
 	if d.dir == "" {
 		return 0
 	}
+	d.sized.Lock()
+	defer d.sized.Unlock()
+	if now := time.Now(); d.sized.at.IsZero() || now.Sub(d.sized.at) >= sizedFor {
+		d.sized.at, d.sized.size = now, d.weigh()
+	}
+	return d.sized.size
+}
+
+func (d *Disk) weigh() int64 {
 	var size int64
 	filepath.WalkDir(d.dir, func(_ string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
