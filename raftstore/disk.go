@@ -47,12 +47,11 @@ func (m *member) setDisk(state failure.Disk, delay time.Duration) (what string, 
 		return "", m.disk.SetCondition(state, delay)
 	}
 	m.kill("")
-	m.waitDown()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.life != nil {
-		return "", errRunning // somebody was faster
+	release, err := m.rest()
+	if err != nil {
+		return "", err // somebody was faster
 	}
+	defer release()
 	return m.disk.Damage(state)
 }
 

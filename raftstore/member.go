@@ -29,6 +29,8 @@ type member struct {
 	last *life
 	// failure is why it is down although nobody stopped it.
 	failure string
+	// resting is there while something is done to its disk, and closed when that is over.
+	resting chan struct{}
 }
 
 var _ Store = (*member)(nil)
@@ -41,8 +43,43 @@ func (m *member) current() *life {
 
 var errRunning = errors.New("it is running")
 
+// rest keeps a member that is down from starting, and its disk from everybody else, until release. Who wants either waits; its status is told as ever, because replacing a large disk takes long.
+func (m *member) rest() (release func(), err error) {
+	for {
+		m.waitDown()
+		m.mu.Lock()
+		if m.resting == nil {
+			break
+		}
+		m.unlockUntilRested()
+	}
+	defer m.mu.Unlock()
+	if m.life != nil {
+		return nil, errRunning
+	}
+	over := make(chan struct{})
+	m.resting = over
+	return func() {
+		m.mu.Lock()
+		m.resting = nil
+		m.mu.Unlock()
+		close(over)
+	}, nil
+}
+
+// unlockUntilRested unlocks m.mu and waits until what is being done to the disk is over.
+func (m *member) unlockUntilRested() {
+	over := m.resting
+	m.mu.Unlock()
+	<-over
+}
+
 func (m *member) start(dropLog bool) (*life, error) {
 	m.mu.Lock()
+	for m.resting != nil {
+		m.unlockUntilRested()
+		m.mu.Lock()
+	}
 	defer m.mu.Unlock()
 	if left := m.c.halfRestored.Load(); left != nil {
 		return nil, *left
@@ -113,14 +150,20 @@ func (m *member) waitDown() {
 }
 
 func (m *member) wipe() error {
-	m.waitDown()
+	release, err := m.rest()
+	if err != nil {
+		return err
+	}
+	defer release()
+	m.fail("")
+	return m.disk.Wipe(m.disk.Used() || m.anyOtherUsed())
+}
+
+// fail says why a member that is down cannot go on; empty: it can.
+func (m *member) fail(why string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.life != nil {
-		return errRunning
-	}
-	m.failure = ""
-	return m.disk.Wipe(m.disk.Used() || m.anyOtherUsed())
+	m.failure = why
 }
 
 func (m *member) anyOtherUsed() bool {

@@ -48,14 +48,11 @@ func (c *RaftCluster) Restore(r io.Reader) (BackupInfo, error) {
 		return BackupInfo{}, err
 	}
 	for _, m := range c.places() {
-		m.waitDown()
-		m.mu.Lock() // it cannot start meanwhile
-		defer m.mu.Unlock()
-	}
-	for _, m := range c.places() {
-		if m.life != nil {
+		release, err := m.rest()
+		if err != nil {
 			return BackupInfo{}, fmt.Errorf("restore: member %s is up; stop all of them first", m.name)
 		}
+		defer release()
 	}
 	if left := c.halfRestored.Load(); left != nil {
 		return BackupInfo{}, *left
@@ -87,9 +84,11 @@ func (c *RaftCluster) Restore(r io.Reader) (BackupInfo, error) {
 		return BackupInfo{}, err
 	}
 	for _, m := range c.places() {
-		m.failure = ""
-		if _, in := next.Find(m.name); !in {
-			m.failure = ErrRemoved.Error()
+		_, in := next.Find(m.name)
+		if in {
+			m.fail("")
+		} else {
+			m.fail(ErrRemoved.Error())
 		}
 	}
 	c.forgetTold()

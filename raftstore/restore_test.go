@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -294,6 +295,72 @@ func TestACrashInARestoreLeavesTheOldOrTheNewForAll(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestWhileDisksAreReplacedTheStatusIsTold: that takes long for a large backup, and the engine asks hundreds of times a second. Who wants to start a member waits.
+func TestWhileDisksAreReplacedTheStatusIsTold(t *testing.T) {
+	t.Parallel()
+	var block atomic.Bool
+	entered, free := make(chan struct{}), make(chan struct{})
+	o := Options{Members: names(3), Dir: t.TempDir(), Rate: 5, Check: func(context.Context, string) error {
+		if block.CompareAndSwap(true, false) {
+			close(entered)
+			<-free
+		}
+		return peer.ErrNotChecked
+	}}
+	c := openLed(t, o)
+	mustPut(t, c, "a")
+	awaitWall(t, "a settled cluster", c.Settled)
+	file, _ := backup(t, c, "master-1")
+	killAll(c)
+	block.Store(true)
+	restored := make(chan error, 1)
+	go func() { _, err := c.Restore(bytes.NewReader(file)); restored <- err }()
+	<-entered
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		c.Status()
+		c.Membership()
+		c.Settled()
+		c.SetPace(5)
+		for _, name := range names(3) {
+			c.KillMember(name)
+			if r := put(c.Store(name), "b", nil); r.Outcome != Refused {
+				t.Errorf("a write through %s, whose disk is being replaced: %+v", name, r)
+			}
+		}
+	}()
+	select {
+	case <-told:
+	case <-time.After(time.Minute):
+		t.Fatal("a question about members waits until their disks are replaced")
+	}
+	started := make(chan error, 3)
+	for _, name := range names(3) {
+		go func() { started <- c.StartMember(name) }()
+	}
+	select {
+	case err := <-started:
+		t.Errorf("a member was started while its disk was replaced: %v", err)
+	case <-restored:
+		t.Error("the restore did not wait")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(free)
+	if err := <-restored; err != nil {
+		t.Fatal(err)
+	}
+	for range names(3) {
+		if err := <-started; err != nil {
+			t.Error(err)
+		}
+	}
+	awaitWall(t, "a settled cluster", c.Settled)
+	if found, _ := keys(t, c.Store("master-1")); !slices.Equal(found, []string{"a"}) {
+		t.Errorf("%v", found)
 	}
 }
 
