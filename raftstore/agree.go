@@ -118,7 +118,7 @@ func (c *RaftCluster) compare(index uint64, l *life, digest uint64, open bool) {
 		delete(p.said, name)
 		if m := c.find(name); m != nil {
 			if l := m.current(); l != nil {
-				go l.diverged(index)
+				l.goes("stop for its state", func() { l.diverged(index) })
 			}
 		}
 	}
@@ -160,7 +160,8 @@ func (l *life) diverged(index uint64) {
 	l.m.c.alarm(mvcc.Alarm{Kind: mvcc.Corrupt, Member: l.m.name}, l.m)
 }
 
-// alarm raises an alarm through any member but one, as soon as there is one that can, and again until it is raised.
+// alarm raises an alarm through any member but one, as soon as there is one that can, and again until it is raised. Where it runs on a goroutine of its own that is the cluster's, and does nothing but
+// look for a member and wait.
 func (c *RaftCluster) alarm(a mvcc.Alarm, but *member) {
 	for {
 		for _, m := range c.places() {
@@ -168,10 +169,12 @@ func (c *RaftCluster) alarm(a mvcc.Alarm, but *member) {
 			if m == but || l == nil || !l.ready.Load() {
 				continue
 			}
-			l.write(context.Background(), peer.EncodeRaise(l.newID(), a), func(r TxnResult) {
-				if r.Outcome != Done {
-					go c.alarmAgain(a, but)
-				}
+			l.goes("raise an alarm", func() {
+				l.write(context.Background(), peer.EncodeRaise(l.newID(), a), func(r TxnResult) {
+					if r.Outcome != Done {
+						go c.alarmAgain(a, but)
+					}
+				})
 			})
 			return
 		}

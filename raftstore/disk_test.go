@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,6 +107,51 @@ func TestATrapAtAnyPointLosesNothingAcknowledged(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// panicking panics in the member that steps on the first trap, and remembers what is told of it.
+type panicking struct {
+	*news
+	once sync.Once
+	mu   sync.Mutex
+	why  map[string]string
+}
+
+func (p *panicking) Changed(c Change) {
+	p.news.Changed(c)
+	if c.Kind == TrapSprung {
+		p.once.Do(func() { panic("out of mind") })
+	}
+}
+
+func (p *panicking) RoleChanged(s MemberStatus) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !s.Up && s.Err != "" && p.why[s.Name] == "" {
+		p.why[s.Name] = s.Err
+	}
+}
+
+// Whatever a member was about when it panics, on whose goroutine: it is stopped and named, and the program with all the others goes on.
+func TestAPanicAtAnyPointStopsThatMemberAlone(t *testing.T) {
+	t.Parallel()
+	for _, at := range failure.Points() {
+		t.Run(string(at), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				told := &panicking{news: new(news), why: make(map[string]string)}
+				o := snapshotting()
+				o.Sync, o.Observer, o.Seed = true, told, 1
+				trap(t, openLed(t, o), told.news, at, failure.Stall)
+				sprung, _ := told.trapped()
+				told.mu.Lock()
+				defer told.mu.Unlock()
+				if why := told.why[sprung.Member]; !strings.Contains(why, "out of mind") || len(told.why) != 1 {
+					t.Errorf("%s panicked; told of %q", sprung.Member, told.why)
+				}
+			})
+		})
 	}
 }
 

@@ -317,17 +317,19 @@ func describeCommands(e LogEntry, commands []peer.Command) LogEntry {
 	return e
 }
 
+// contact is what was told of a life.
+type contact struct {
+	life   *life
+	leader string
+	lost   bool
+}
+
 // watchContacts tells when a follower has not heard its leader for much longer than is usual, and when it does again. A leader is heard every tenth of the
 // timeout at least.
 func (in *insider) watchContacts() {
 	tick := time.NewTicker(contactEvery)
 	defer tick.Stop()
-	type state struct {
-		life   *life
-		leader string
-		lost   bool
-	}
-	var seen []state
+	var seen []contact
 	for {
 		select {
 		case <-tick.C:
@@ -337,31 +339,31 @@ func (in *insider) watchContacts() {
 		limit := max(time.Duration(in.c.heartbeat.Load())*3/10, 4*contactEvery)
 		for i, m := range in.c.places() {
 			if i == len(seen) {
-				seen = append(seen, state{})
+				seen = append(seen, contact{})
 			}
-			s := &seen[i]
-			l := m.current()
-			var p *peer.Peer
-			if l != nil {
-				p = l.peer.Load()
-			}
-			if p == nil {
-				*s = state{}
-				continue
-			}
-			role, _ := p.Role()
-			leader, last := p.Leader(), p.LastContact()
-			if role != raft.Follower || leader == "" || last.IsZero() {
-				*s = state{} // its role says what is the matter
-				continue
-			}
-			if s.life != l || s.leader != leader {
-				*s = state{life: l, leader: leader}
-			}
-			if lost := time.Since(last) > limit; lost != s.lost {
-				s.lost = lost
-				in.to.Heard(Contact{Member: m.name, Leader: leader, Lost: lost, Last: last})
+			if l := m.current(); l == nil || l.peer.Load() == nil {
+				seen[i] = contact{}
+			} else {
+				in.watchContact(l, &seen[i], limit)
 			}
 		}
+	}
+}
+
+func (in *insider) watchContact(l *life, s *contact, limit time.Duration) {
+	defer l.recover("look whom it hears")
+	p := l.peer.Load()
+	role, _ := p.Role()
+	leader, last := p.Leader(), p.LastContact()
+	if role != raft.Follower || leader == "" || last.IsZero() {
+		*s = contact{} // its role says what is the matter
+		return
+	}
+	if s.life != l || s.leader != leader {
+		*s = contact{life: l, leader: leader}
+	}
+	if lost := time.Since(last) > limit; lost != s.lost {
+		s.lost = lost
+		in.to.Heard(Contact{Member: l.m.name, Leader: leader, Lost: lost, Last: last})
 	}
 }

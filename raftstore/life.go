@@ -129,12 +129,12 @@ func (l *life) run(before *life, dropLog bool) {
 	}
 	l.peer.Store(p)
 	running = true
-	go func() {
+	l.goes("stop", func() {
+		defer close(l.over)
 		<-l.stop
 		p.Stop()
 		<-p.Stopped()
-		close(l.over)
-	}()
+	})
 	// The pace may have changed meanwhile.
 	l.setHeartbeat(time.Duration(c.heartbeat.Load()))
 	p.WithState(l.note)
@@ -149,7 +149,8 @@ func (l *life) run(before *life, dropLog bool) {
 	}
 }
 
-// goes runs one of the life's goroutines; a panic in it fails the member.
+// goes runs one of the life's goroutines; a panic in it fails the member. This is how goroutines of a member are started: one that is not would end the program with all the others, and its last words
+// would not say whose they are. What one member does on the goroutine of another, or of the cluster, recovers in the same way.
 func (l *life) goes(what string, do func()) {
 	go func() {
 		defer l.recover(what)
@@ -159,12 +160,15 @@ func (l *life) goes(what string, do func()) {
 
 func (l *life) recover(what string) {
 	if r := recover(); r != nil {
-		l.m.end(l, panicked(what, r).Error())
+		if err := panicked(what, r); !l.m.end(l, err.Error()) { // it is over already
+			l.m.c.logger.Error("panic", "member", l.m.name, "error", err)
+		}
 	}
 }
 
 // dropLog restarts the member on its newest snapshot, without the log that conflicts with it.
 func (l *life) dropLog() {
+	defer l.recover("drop the log")
 	if next := l.m.renew(l); next != nil {
 		l.m.c.logger.Info("restarting: the log conflicts with the leader's snapshot", "member", l.m.name)
 		go next.run(l, true)

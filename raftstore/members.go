@@ -88,11 +88,10 @@ func (c *RaftCluster) AddMember(ctx context.Context, name string, done func(Writ
 		done(Written{Outcome: Refused, Err: err})
 		return
 	}
-	go func() {
+	c.changes("add", name, func() Written {
 		var id string
 		if err := c.editRoster(func(r *roster) { id = r.nextID(name) }); err != nil {
-			done(Written{Outcome: Refused, Err: err})
-			return
+			return Written{Outcome: Refused, Err: err}
 		}
 		w := c.change(ctx, addLearner, name, id)
 		switch w.Outcome {
@@ -108,18 +107,32 @@ func (c *RaftCluster) AddMember(ctx context.Context, name string, done func(Writ
 				c.logger.Error("members of the store", "error", err)
 			}
 		}
-		done(w)
-	}()
+		return w
+	}, done)
 }
 
 // PromoteMember makes a learner a voter; see Cluster.
 func (c *RaftCluster) PromoteMember(ctx context.Context, name string, done func(Written)) {
-	go func() { done(c.change(ctx, promote, name, "")) }()
+	c.changes("promote", name, func() Written { return c.change(ctx, promote, name, "") }, done)
 }
 
 // RemoveMember takes a member out; see Cluster.
 func (c *RaftCluster) RemoveMember(ctx context.Context, name string, done func(Written)) {
-	go func() { done(c.change(ctx, remove, name, "")) }()
+	c.changes("remove", name, func() Written { return c.change(ctx, remove, name, "") }, done)
+}
+
+// changes runs a change of members on a goroutine of its own. It belongs to no member, so that a panic in it is what whoever asked is answered: nobody knows how far it came. One in what it does as a
+// member is that member's (answerConfigure), and one in done is the caller's.
+func (c *RaftCluster) changes(what, name string, do func() Written, done func(Written)) {
+	recovering := func() (w Written) {
+		defer func() {
+			if r := recover(); r != nil {
+				w = Written{Outcome: Unknown, Err: panicked(what+" member "+name, r)}
+			}
+		}()
+		return do()
+	}
+	go func() { done(recovering()) }()
 }
 
 // change brings a change about, or finds that it cannot be had.
@@ -240,6 +253,7 @@ func (c *RaftCluster) speaker(q configureQuestion) (via *life, leader string, te
 
 // answerConfigure answers as leader.
 func (l *life) answerConfigure(q configureQuestion) configureAnswer {
+	defer l.recover("look at a change of members")
 	if !l.askedFirst(q.number) {
 		return configureAnswer{}
 	}

@@ -109,6 +109,9 @@ func (t *Transport) sendAhead(logs []*raft.Log) {
 }
 
 func (t *Transport) sendOneAhead(id raft.ServerID, f *aheadOf, args *raft.AppendEntriesRequest) {
+	if t.recover != nil {
+		defer t.recover("send ahead")
+	}
 	now := *args
 	now.RPCHeader = f.header
 	last := args.Entries[len(args.Entries)-1]

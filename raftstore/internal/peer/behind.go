@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -171,6 +172,11 @@ func newBehind(file backing, u *unsaved, g *guard) (*behind, error) {
 
 func (b *behind) keepSaving() {
 	defer close(b.closed)
+	defer func() {
+		if r := recover(); r != nil {
+			_ = b.fail(fmt.Errorf("save the log: panic: %v\n%s", r, debug.Stack()))
+		}
+	}()
 	for {
 		select {
 		case <-b.wake:

@@ -4,8 +4,8 @@
 // Knows nothing of requests, watches or reads; those are raftstore's. Imports of ours: raftstore/mvcc, raftstore/failure,
 // raftstore/internal/planted.
 //
-// Goroutines: raft's own; one that reports changes of role; one per Stop. Methods may be called from any. No panic of a member leaves it: the
-// state machine, the disk and the reporter recover and fail the member.
+// Goroutines: raft's own; one that reports changes of role; one that saves behind; one for each message sent ahead or delivered twice; one per Stop. Methods may be called from any. No panic of a member
+// leaves it: the state machine, the disk, what answers and what sends recover and fail the member, also on the goroutine of another.
 //
 // Time: wall time, as raft has it.
 package peer
@@ -243,7 +243,7 @@ func (p *Peer) begin() {
 	p.trans.excludes = p.Excludes
 	p.trans.told = p.told
 	p.trans.markUsed = func() error { return p.disk.guard.write("", "", p.conf.Disk.MarkUsed) }
-	p.trans.fail = func(err error) { go p.fail(err) }
+	p.trans.fail, p.trans.recover = func(err error) { go p.fail(err) }, p.recover
 	p.trans.step = p.conf.Hooks.Step
 	p.trans.position = func() (last, commit uint64) { return p.raft.LastIndex(), p.raft.CommitIndex() }
 	p.end = &endpoint{name: p.conf.Name, raft: p.trans, ask: p.answer, gone: make(chan struct{})}
@@ -311,6 +311,12 @@ func (p *Peer) Stop() {
 		p.trans.Close()
 		go func() {
 			defer close(p.stopped)
+			defer func() {
+				if r := recover(); r != nil { // of a disk that was damaged under it; nothing is left that could fail
+					p.conf.Logger.Error("stop", "panic", r, "stack", string(debug.Stack()))
+				}
+			}()
+			debug.SetPanicOnFault(true)
 			p.raft.Shutdown().Error() // always nil
 			if err := p.disk.close(); err != nil {
 				p.conf.Logger.Error("close the log", "error", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/hashicorp/raft"
@@ -86,7 +87,7 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if planted.Is(planted.SnapshotMisses) {
 		view = planted.Kept(f).(*mvcc.View)
 	}
-	return &stateSnapshot{view: view, met: f.met.clone(), index: f.index.Load(), term: f.term.Load(), saved: f.hooks.Saved, pass: f.pass, restored: &f.restored}, nil
+	return &stateSnapshot{view: view, met: f.met.clone(), index: f.index.Load(), term: f.term.Load(), saved: f.hooks.Saved, pass: f.pass, halt: f.halt, restored: &f.restored}, nil
 }
 
 type stateSnapshot struct {
@@ -95,6 +96,7 @@ type stateSnapshot struct {
 	index, term uint64
 	saved       func(index, term uint64)  // nil: nobody wants to know
 	pass        func(failure.Point) error // nil: no traps
+	halt        func(error)               // stops the member: raft would only try again
 	// restored is the end of the newest snapshot of a leader that was taken over.
 	restored *atomic.Uint64
 }
@@ -109,7 +111,8 @@ func (s *stateSnapshot) at(p failure.Point) error {
 func (s *stateSnapshot) Persist(sink raft.SnapshotSink) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("write snapshot: panic: %v", r)
+			err = fmt.Errorf("write snapshot: panic: %v\n%s", r, debug.Stack())
+			s.halt(err)
 		}
 		if err != nil {
 			err = errors.Join(err, sink.Cancel())
@@ -176,7 +179,8 @@ func (s *stateSnapshot) Release() {}
 func (f *fsm) Restore(r io.ReadCloser) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("read snapshot: panic: %v", p)
+			err = fmt.Errorf("read snapshot: panic: %v\n%s", p, debug.Stack())
+			f.halt(err)
 		}
 	}()
 	b, err := io.ReadAll(r)

@@ -71,7 +71,9 @@ type Transport struct {
 	used     atomic.Bool
 	markUsed func() error
 	fail     func(error)
-	step     func(failure.Point) error // may be nil
+	// recover is deferred by what runs as this member on a goroutine of another, or of its own.
+	recover func(what string)
+	step    func(failure.Point) error // may be nil
 	// confirmed holds what each follower has last confirmed, heard when it last answered, by id.
 	confirmed, heard sync.Map
 	ahead            ahead
@@ -184,7 +186,11 @@ func (t *Transport) RequestPreVote(id raft.ServerID, to raft.ServerAddress, args
 }
 
 // InstallSnapshot carries a snapshot piece by piece, so that a link can be cut in the middle of it.
-func (t *Transport) InstallSnapshot(id raft.ServerID, to raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
+func (t *Transport) InstallSnapshot(id raft.ServerID, to raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) (err error) {
+	err = errTransportClosed // where it panics
+	if t.recover != nil {
+		defer t.recover("send a snapshot")
+	}
 	c := call{kind: "snapshot", id: id, to: string(to), term: args.Term, lastIndex: args.LastLogIndex, lastTerm: args.LastLogTerm, timeout: snapshotTimeout, hold: t.holds(id, args.Term)}
 	body := make([]byte, 0, max(0, args.Size))
 	piece := make([]byte, min(max(args.Size/4, pieceLeast), pieceMost))
@@ -266,7 +272,11 @@ type call struct {
 }
 
 // do delivers one RPC, waits for its answer and takes it back over the link.
-func (t *Transport) do(c *call, body []byte, command func() any, take func(answer any) (term uint64, granted bool, err error)) error {
+func (t *Transport) do(c *call, body []byte, command func() any, take func(answer any) (term uint64, granted bool, err error)) (err error) {
+	err = errTransportClosed // where it panics
+	if t.recover != nil {
+		defer t.recover("send a message")
+	}
 	if c.timeout == 0 {
 		c.timeout = rpcTimeout
 	}
@@ -366,7 +376,11 @@ func (t *Transport) has(index uint64) bool {
 // receive hands an RPC that is meant for id to this member's raft and waits for its answer until the sender's deadline. One that raft has not begun by then is
 // never handed over (a snapshot processed late would turn the state back). Nor is one for who had this place before: what that one promised, this one knows nothing
 // of. A sender that was removed is told so; it must not disturb the others (raft#524).
-func (t *Transport) receive(id raft.ServerID, command any, body []byte, sender *Transport, deadline time.Time) (any, error) {
+func (t *Transport) receive(id raft.ServerID, command any, body []byte, sender *Transport, deadline time.Time) (answer any, err error) {
+	err = errRefused // where it panics
+	if t.recover != nil {
+		defer t.recover("receive a message")
+	}
 	install, isInstall := command.(*raft.InstallSnapshotRequest)
 	switch {
 	case !time.Now().Before(deadline):
