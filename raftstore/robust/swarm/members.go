@@ -26,7 +26,7 @@ func (r *run) reshape(ctx context.Context, f Fault, victim string) {
 			r.change(cl, history.Remove, victim)
 		}
 	case DiskDamage:
-		if r.forgetful != "" || len(r.voters()) < 3 {
+		if r.forgetful != "" || r.unsettled || len(r.voters()) < 3 {
 			return
 		}
 		states := []failure.Disk{failure.Torn, failure.Zeroed, failure.Flipped, failure.Cut, failure.Deleted}
@@ -72,5 +72,6 @@ func (r *run) join(ctx context.Context, cl *history.Client, name string) {
 func (r *run) change(cl *history.Client, kind history.Kind, name string) *history.Op {
 	o := cl.Change(kind, name)
 	r.open = r.open || o.Open() || kind == history.Add && o.Done()
+	r.unsettled = o.Open() || r.unsettled && !o.Done()
 	return o
 }

@@ -56,6 +56,8 @@ type run struct {
 	spare     int
 	// open: a change of members may yet happen.
 	open bool
+	// unsettled: the last change of members may be in the log of some and wait for its quorum, which may be the old one or the new one. A member of either that loses its disk then is lost for both.
+	unsettled bool
 	// image is a backup taken on the way, of backed.
 	image  []byte
 	backed raftstore.BackupInfo
