@@ -88,6 +88,58 @@ func TestSimulatedTimeGoesOnWhereTheDataDirectoryLeftIt(t *testing.T) {
 	}
 }
 
+// A second run is told of what the first wrote, whose records it does not have; the second run is shorter, so that their numbers are those of later records or of none.
+func TestAJournalNamesNoRecordOfAnEarlierRunOnTheSameFolder(t *testing.T) {
+	dir := t.TempDir()
+	play(t, Options{Store: StoreRaft, DataDir: dir}, 3, 20*time.Second)
+	recs := play(t, Options{Store: StoreRaft, DataDir: dir}, 3, 20*time.Second)
+	told, own := 0, 0
+	for _, r := range recs {
+		switch e := r.Event.(type) {
+		case event.ObjectChanged:
+			told++
+		case event.RaftAppended:
+			for _, x := range e.Entries {
+				for _, w := range x.Writes {
+					if w.Cause >= r.Seq {
+						t.Errorf("entry %d in record %d names record %d", x.Index, r.Seq, w.Cause)
+					}
+					if w.Cause != 0 {
+						own++
+					}
+				}
+			}
+		}
+		if r.Cause >= r.Seq {
+			t.Errorf("record %d, %s, names record %d as its cause", r.Seq, r.Event.Name(), r.Cause)
+		}
+	}
+	if told == 0 || own == 0 {
+		t.Fatalf("%d changes of objects, %d writes of this run: nothing is shown", told, own)
+	}
+}
+
+func TestARunKnowsItsOwnMarks(t *testing.T) {
+	began := time.Date(2026, 12, 2, 10, 0, 0, 0, time.UTC)
+	first, second, unkept := newRunMark(true, began), newRunMark(true, began.Add(time.Second)), newRunMark(false, began)
+	for _, seq := range []event.Seq{0, 1, 4711, 1<<recordBits - 1} {
+		for _, r := range []runMark{first, second, unkept} {
+			for _, by := range []runMark{first, second, unkept} {
+				want := event.Seq(0)
+				if by == r {
+					want = seq
+				}
+				if got := r.record(by.tag(seq)); got != want {
+					t.Errorf("record %d of run %x is %d to run %x, want %d", seq, by, got, r, want)
+				}
+			}
+		}
+	}
+	if unkept.tag(7) != 7 {
+		t.Error("the same seed does not write the same")
+	}
+}
+
 func TestAMemberWhoseDiskIsDamagedIsAProgramThatExits(t *testing.T) {
 	dir := t.TempDir()
 	play(t, Options{Store: StoreRaft, DataDir: dir}, 3, 20*time.Second)

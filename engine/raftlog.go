@@ -23,9 +23,6 @@ type raftLog struct {
 	posted, timed bool
 	// closely is until when nothing waits. Wall.
 	closely time.Time
-	// led: a leader was elected in this run; before that, earlier is the newest term that any log knew. Entries of an earlier run name records of another journal.
-	led     bool
-	earlier uint64
 }
 
 // memberLog is what has happened to one log and was not told yet.
@@ -49,20 +46,16 @@ const (
 func newRaftLog(d *storeDoor) *raftLog { return &raftLog{d: d, members: map[string]*memberLog{}} }
 
 // look makes everything be told at once for a while.
-func (l *raftLog) look(leading bool) {
+func (l *raftLog) look() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closely = time.Now().Add(tellClosely)
-	l.led = l.led || leading
 }
 
 // note takes in a change. Store goroutines; it does not block.
 func (l *raftLog) note(c raftstore.LogChange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.Kind == raftstore.LogOpened && !l.led {
-		l.earlier = max(l.earlier, c.Term)
-	}
 	m := l.members[c.Member]
 	if m == nil {
 		m = &memberLog{}
@@ -138,7 +131,6 @@ func (l *raftLog) flush() {
 	l.mu.Lock()
 	l.posted = false
 	now, waits := time.Now(), false
-	earlier := l.earlier
 	for _, name := range l.order {
 		m := l.members[name]
 		switch {
@@ -155,12 +147,12 @@ func (l *raftLog) flush() {
 	}
 	l.mu.Unlock()
 	for i := range out {
-		l.tell(out[i].name, &out[i].memberLog, earlier)
+		l.tell(out[i].name, &out[i].memberLog)
 	}
 }
 
 // tell emits the facts of one member. Loop only.
-func (l *raftLog) tell(name string, m *memberLog, earlier uint64) {
+func (l *raftLog) tell(name string, m *memberLog) {
 	d := l.d
 	by, cause := event.On("etcd", name), d.why(0)
 	said := false // how far the member is
@@ -168,7 +160,7 @@ func (l *raftLog) tell(name string, m *memberLog, earlier uint64) {
 		switch c.Kind {
 		case raftstore.LogOpened, raftstore.LogAppended:
 			e := event.RaftAppended{Member: name, From: c.From, To: c.To, Term: c.Term, Opened: c.Kind == raftstore.LogOpened, Stored: c.At}
-			e.Entries = entriesOf(c.Entries, earlier)
+			e.Entries = d.entriesOf(c.Entries)
 			if i == len(m.changes)-1 {
 				e.CommitIndex, e.Applied, said = m.commit, m.applied, true
 			}
@@ -211,8 +203,8 @@ func causeOf(entries []event.RaftEntry) event.Seq {
 	return 0
 }
 
-// entriesOf says in Kubernetes' words what entries hold. Those of terms up to earlier were written in another run.
-func entriesOf(list []raftstore.LogEntry, earlier uint64) []event.RaftEntry {
+// entriesOf says in Kubernetes' words what entries hold.
+func (d *storeDoor) entriesOf(list []raftstore.LogEntry) []event.RaftEntry {
 	var out []event.RaftEntry
 	for _, l := range list {
 		e := event.RaftEntry{Index: l.Index, Term: l.Term, More: l.More}
@@ -220,11 +212,7 @@ func entriesOf(list []raftstore.LogEntry, earlier uint64) []event.RaftEntry {
 			e.Kind = l.Kind
 		}
 		for _, w := range l.Writes {
-			write := event.RaftWrite{Object: objectOf(w.Key), Delete: w.Delete}
-			if l.Term > earlier {
-				write.Cause = event.Seq(w.Tag)
-			}
-			e.Writes = append(e.Writes, write)
+			e.Writes = append(e.Writes, event.RaftWrite{Object: objectOf(w.Key), Delete: w.Delete, Cause: d.run.record(w.Tag)})
 		}
 		out = append(out, e)
 	}

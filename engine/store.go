@@ -41,8 +41,9 @@ type storeDoor struct {
 	progress  map[string]event.RaftProgress
 	told      bool                     // members was told to the journal
 	slow      map[string]time.Duration // delay of slow disks, by member
-	orders    int                      // of the user to the store as a whole, in flight
-	givenUp   int                      // of them, which are about to be answered that they took too long
+	run       runMark
+	orders    int // of the user to the store as a whole, in flight
+	givenUp   int // of them, which are about to be answered that they took too long
 	asked     causes
 	// untold: the store holds what came there by no write that was announced, for that cause; telling: a read of it is on its way.
 	untold  event.Seq
@@ -60,6 +61,7 @@ const clockEvery = 2 * time.Second
 
 func openStoreDoor(e *Engine, masters []string) (*storeDoor, error) {
 	d := &storeDoor{e: e, inFlight: map[string]int{}, asked: causes{}, slow: map[string]time.Duration{}, leader: map[string]raftstore.MemberStatus{}, progress: map[string]event.RaftProgress{}}
+	d.run = newRunMark(e.opts.DataDir != "", time.Now())
 	d.log = newRaftLog(d)
 	d.setRate(1)
 	if e.opts.Store == StoreMemory {
@@ -137,7 +139,7 @@ func mangle(v raftstore.Verdict, m fault.Messages, p raftstore.Packet, chance fu
 
 // RoleChanged brings a member's new role to the journal. Store goroutines.
 func (d *storeDoor) RoleChanged(s raftstore.MemberStatus) {
-	d.log.look(s.Role == raftstore.Leader)
+	d.log.look()
 	d.e.loop.Post(func() {
 		old := d.leader[s.Name]
 		if s.Role == raftstore.Down { // it knows nothing any more; others remember its term
@@ -208,6 +210,7 @@ func (d *storeDoor) Applied(a raftstore.Applied) {
 	d.mu.Lock()
 	d.lastCommit = time.Now()
 	d.mu.Unlock()
+	a.Tag = uint64(d.run.record(a.Tag))
 	d.e.loop.Post(func() { d.e.announ.Applied(a) })
 }
 
@@ -244,6 +247,7 @@ type countedStore struct {
 
 func (s *countedStore) Txn(ctx context.Context, t mvcc.Txn, done func(raftstore.TxnResult)) {
 	settle := s.count()
+	t.Tag = s.d.run.tag(event.Seq(t.Tag))
 	s.Store.Txn(ctx, t, func(r raftstore.TxnResult) { done(r); settle() })
 }
 

@@ -34,7 +34,7 @@ func (d *storeDoor) storeChanged(c raftstore.Change) {
 		by = event.On("etcd", c.Member)
 	}
 	emit := func(cause event.Seq, e event.Event) event.Seq { return d.e.journal.Emit(by, cause, e) }
-	tag := event.Seq(c.Tag)
+	tag := d.run.record(c.Tag)
 	asked := subject{kind: c.Kind, member: c.Member}
 	switch c.Kind {
 	case raftstore.MembersChanged:
