@@ -170,10 +170,8 @@ func (w *watch) run() {
 			w.hub.resume(w)
 			continue
 		}
-		if planted.Is(planted.SplitRevision) && len(b.Events) > 1 {
-			half := b
-			half.Events, b.Events = b.Events[:1], b.Events[1:]
-			w.deliver(half)
+		if planted.Is(planted.SplitRevision) {
+			b = w.split(b)
 		}
 		w.deliver(b)
 		if b.Err != nil {
@@ -181,6 +179,18 @@ func (w *watch) run() {
 			return
 		}
 	}
+}
+
+// split is planted.SplitRevision: where two events are of one revision it delivers what comes before the second, as if that were all of the revision, and returns the rest.
+func (w *watch) split(b WatchBatch) WatchBatch {
+	for i := 1; i < len(b.Events); i++ {
+		if rev := b.Events[i].KV.ModRevision; rev == b.Events[i-1].KV.ModRevision {
+			w.deliver(WatchBatch{Events: b.Events[:i], Revision: rev})
+			b.Events = b.Events[i:]
+			break
+		}
+	}
+	return b
 }
 
 const (

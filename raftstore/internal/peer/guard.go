@@ -206,7 +206,7 @@ func (g *guard) LastIndex() (v uint64, err error) {
 }
 
 func (g *guard) DeleteRange(from, to uint64) error {
-	if last, _ := g.backing.LastIndex(); planted.Is(planted.KeepTruncated) && to >= last {
+	if planted.Is(planted.KeepTruncated) && g.cutsEnd(from, to) {
 		return nil
 	}
 	err := g.write(failure.BeforeDeleteLog, failure.AfterDeleteLog, func() error { return g.backing.DeleteRange(from, to) })
@@ -214,6 +214,13 @@ func (g *guard) DeleteRange(from, to uint64) error {
 		g.deleted(from, to)
 	}
 	return err
+}
+
+// cutsEnd tells what planted.KeepTruncated leaves out: deleting the end of the log and not all of it.
+func (g *guard) cutsEnd(from, to uint64) bool {
+	first, _ := g.backing.FirstIndex()
+	last, _ := g.backing.LastIndex()
+	return from > first && to >= last
 }
 
 // Set stores a value with a checksum. A vote is stored as two values, its term and then its candidate.

@@ -46,12 +46,14 @@ const (
 	Grow       Fault = "grow"
 	Shrink     Fault = "shrink"
 	Quota      Fault = "quota"
+	// ChangePlaces: the members that were cut off come back at the moment when those that went on without them go, all but one.
+	ChangePlaces Fault = "change places"
 )
 
 // Faults lists all of them.
 func Faults() []Fault {
 	return []Fault{KillOne, KillLeader, KillAll, Isolate, Silence, Split, OneWay, CutLink, Loss, Delay, Duplicate, Reorder, Clog, DiskSlow, DiskFull, DiskFlaky, DiskLocked, DiskDamage,
-		TrapKill, TrapFail, TrapStall, Wipe, Replace, Grow, Shrink, Quota}
+		TrapKill, TrapFail, TrapStall, Wipe, Replace, Grow, Shrink, Quota, ChangePlaces}
 }
 
 // Plan is what a seed draws.

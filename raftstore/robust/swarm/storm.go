@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"time"
 
@@ -171,6 +172,8 @@ func (r *run) strike(ctx context.Context, f Fault) (undo func()) {
 		return func() { r.revive(victim) }
 	case Wipe:
 		return r.wipe(victim)
+	case ChangePlaces:
+		return r.changePlaces(ctx, lead)
 	case Quota:
 		note("")
 		r.cluster.SetQuota(1)
@@ -211,4 +214,47 @@ func (r *run) wipe(victim string) func() {
 	}
 	r.forgetful = victim
 	return func() { r.revive(victim) }
+}
+
+// changePlaces has a minority of the voters miss what the others write, and then makes a new majority of it and as few of the others as that takes, who are started anew for it, one of them
+// maybe from an empty disk; the rest, the leader among them, is silent now. So two majorities in a row have as little in common as they can, and all that the first has promised hangs on
+// what that remembers.
+func (r *run) changePlaces(ctx context.Context, lead string) func() {
+	all := r.voters()
+	majority := len(all)/2 + 1
+	away := len(all) - majority
+	if away == 0 || !slices.Contains(all, lead) {
+		return nil
+	}
+	r.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	last := slices.Index(all, lead)
+	all[last], all[len(all)-1] = all[len(all)-1], lead
+	first, links, rest := all[:away], all[away:majority], all[majority:]
+	silence := func(names []string) {
+		r.net.change(func() {
+			clear(r.net.silent)
+			for _, name := range names {
+				r.net.silent[name] = true
+			}
+		})
+		r.cluster.NetworkChanged()
+	}
+	r.rec.Note(string(ChangePlaces), "", "without %v, then without %v, with %v started anew", first, rest, links)
+	silence(first)
+	sleep(ctx, r.upTo(r.plan.FaultMax))
+	for _, name := range links {
+		r.cluster.KillMember(name)
+	}
+	if r.rand.IntN(2) == 0 {
+		r.wipe(links[0])
+	}
+	silence(rest)
+	for _, name := range links {
+		r.revive(name)
+	}
+	return func() {
+		r.net.heal()
+		r.cluster.NetworkChanged()
+		r.rec.Note("network healed", "", "")
+	}
 }
