@@ -113,7 +113,7 @@ func (l *life) run(before *life, dropLog bool) {
 		Name: l.m.name, Identity: who, Founders: founders, Begin: c.roster.Load().Begin, Disk: l.m.disk, Fabric: c.fabric, Decoder: c.decoder, Logger: c.logger.Named(l.m.name),
 		Timing: peer.Timing{
 			Heartbeat: time.Duration(c.heartbeat.Load()), Lease: leaderLease, Commit: c.opt.CommitTimeout,
-			SnapshotInterval: c.opt.SnapshotInterval, SnapshotThreshold: c.opt.SnapshotThreshold, TrailingLogs: c.opt.TrailingLogs,
+			SnapshotInterval: c.opt.SnapshotInterval, SnapshotThreshold: c.opt.SnapshotThreshold, TrailingLogs: c.opt.TrailingLogs, AppendMax: c.opt.AppendMax,
 		},
 		Hooks: peer.Hooks{
 			Applied: l.applied, Restored: l.restored, Answer: l.answer, Changed: l.changed, Ask: l.asked, Configured: l.configured,

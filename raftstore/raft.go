@@ -94,6 +94,8 @@ type Options struct {
 	SnapshotInterval                time.Duration
 	// CommitTimeout is how soon followers hear of a commit that nothing follows (1 ms).
 	CommitTimeout time.Duration
+	// AppendMax is how many entries go to a follower in one message (64), FragmentMax takes the place of MaxFragment. Where they are small, a test need not write much to see things come in parts.
+	AppendMax, FragmentMax int
 	// Volatile makes a disk in memory that is not synced forget at KillMember some of what was written last, as at a power loss; how much is drawn from Seed, and so is where
 	// SetDisk does its damage.
 	Volatile bool
@@ -175,6 +177,7 @@ func Open(o Options) (*RaftCluster, error) {
 	o.TrailingLogs = cmp.Or(o.TrailingLogs, o.SnapshotThreshold)
 	o.SnapshotInterval = cmp.Or(o.SnapshotInterval, 20*time.Second)
 	o.CommitTimeout = cmp.Or(o.CommitTimeout, time.Millisecond)
+	o.AppendMax, o.FragmentMax = cmp.Or(o.AppendMax, 64), cmp.Or(o.FragmentMax, MaxFragment)
 	o.Rate = cmp.Or(o.Rate, 1)
 
 	c := &RaftCluster{opt: o, decoder: new(peer.Decoder), over: make(chan struct{})}

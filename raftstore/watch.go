@@ -102,7 +102,7 @@ func (w *watch) push(b WatchBatch) {
 		return
 	}
 	if w.Fragment && len(b.Events) > 0 {
-		w.queue = append(w.queue, fragments(b)...)
+		w.queue = append(w.queue, fragments(b, w.hub.life.m.c.opt.FragmentMax)...)
 	} else {
 		w.queue = append(w.queue, queued{WatchBatch: b})
 	}
@@ -113,13 +113,13 @@ func (w *watch) push(b WatchBatch) {
 	}
 }
 
-// fragments divides a batch where it is too large: between revisions where that is enough, else within one.
-func fragments(b WatchBatch) []queued {
+// fragments divides a batch where it is larger than most: between revisions where that is enough, else within one.
+func fragments(b WatchBatch, most int) []queued {
 	var parts []queued
 	from, size := 0, 0
 	for i := range b.Events {
 		n := weight(&b.Events[i])
-		if i > from && size+n > MaxFragment {
+		if i > from && size+n > most {
 			last := b.Events[i-1].KV.ModRevision
 			parts = append(parts, queued{WatchBatch{Events: b.Events[from:i:i], Revision: last, Partial: last == b.Events[i].KV.ModRevision}, size})
 			from, size = i, 0
@@ -215,7 +215,7 @@ func (w *watch) next() (b WatchBatch, what int) {
 	b = first.WatchBatch
 	n, events, bytes := 1, len(b.Events), first.bytes
 	for _, q := range w.queue[1:] {
-		if b.Partial || q.Partial || q.Err != nil || events+len(q.Events) > batchEvents || (w.Fragment && bytes+q.bytes > MaxFragment) {
+		if b.Partial || q.Partial || q.Err != nil || events+len(q.Events) > batchEvents || (w.Fragment && bytes+q.bytes > w.hub.life.m.c.opt.FragmentMax) {
 			break
 		}
 		n, events, bytes = n+1, events+len(q.Events), bytes+q.bytes

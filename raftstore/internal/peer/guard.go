@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -146,6 +147,9 @@ func (g *guard) StoreLogs(logs []*raft.Log) error {
 	if planted.Once(planted.AckBeforeStore, 30) {
 		return nil
 	}
+	if planted.Is(planted.KeepTruncated) {
+		sealed = g.beyond(sealed)
+	}
 	before, after := failure.BeforeStoreLog, failure.AfterStoreLog
 	if g.founding {
 		before, after = "", ""
@@ -216,11 +220,17 @@ func (g *guard) DeleteRange(from, to uint64) error {
 	return err
 }
 
-// cutsEnd tells what planted.KeepTruncated leaves out: deleting the end of the log and not all of it.
+// cutsEnd tells what planted.KeepTruncated leaves out: deleting the end of the log and not all of it. What would have been written in place of that is then not, see beyond.
 func (g *guard) cutsEnd(from, to uint64) bool {
 	first, _ := g.backing.FirstIndex()
 	last, _ := g.backing.LastIndex()
 	return from > first && to >= last
+}
+
+// beyond returns those entries that lie behind the end of the log.
+func (g *guard) beyond(logs []*raft.Log) []*raft.Log {
+	last, _ := g.backing.LastIndex()
+	return slices.DeleteFunc(logs, func(l *raft.Log) bool { return l.Index <= last })
 }
 
 // Set stores a value with a checksum. A vote is stored as two values, its term and then its candidate.

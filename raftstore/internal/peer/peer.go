@@ -11,6 +11,7 @@
 package peer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -61,6 +62,7 @@ type Timing struct {
 	SnapshotInterval         time.Duration
 	SnapshotThreshold        uint64
 	TrailingLogs             uint64
+	AppendMax                int
 }
 
 // Config says how to start a member.
@@ -221,6 +223,7 @@ func (p *Peer) raftConfig() *raft.Config {
 	rc.HeartbeatTimeout, rc.ElectionTimeout = t.Heartbeat, t.Heartbeat
 	rc.LeaderLeaseTimeout, rc.CommitTimeout = t.Lease, t.Commit
 	rc.SnapshotInterval, rc.SnapshotThreshold, rc.TrailingLogs = t.SnapshotInterval, t.SnapshotThreshold, t.TrailingLogs
+	rc.MaxAppendEntries = cmp.Or(t.AppendMax, rc.MaxAppendEntries)
 	// What waits in this channel when leadership is lost is refused or, when it comes back, logged in a later term, where it is void (see Entry); nobody waits for raft's word on which. So it
 	// may wait, and a leader forces all of it to its disk at once.
 	rc.BatchApplyCh = true

@@ -31,7 +31,7 @@ const (
 	StaleList          Bug = "stale list at a revision"                // of the revision before
 	CompactTooMuch     Bug = "compaction drops one too many"           //
 	SnapshotMisses     Bug = "snapshot misses the last entry"          //
-	KeepTruncated      Bug = "truncated entries are kept"              // a log that conflicts is not cut before it is written on
+	KeepTruncated      Bug = "truncated entries are kept"              // a log that conflicts is not cut, and keeps what it has where it should take others
 	LeaseEndsEarly     Bug = "lease expires early"                     //
 	KeyOutlivesLease   Bug = "a key survives its lease"                //
 	UnknownAsRefused   Bug = "unknown reported as refused"             //

@@ -71,6 +71,8 @@ type Plan struct {
 	TrailingLogs       uint64
 	SnapshotInterval   time.Duration
 	CommitTimeout      time.Duration
+	// AppendMax and FragmentMax are those of raftstore.Options.
+	AppendMax, FragmentMax int
 	// Rate is the pace, which decides raft's timeouts.
 	Rate float64
 	// Compactions, Leases and Retries are how likely a call is one, or is made again with the same request id when its outcome is unknown.
@@ -107,6 +109,9 @@ func Draw(seed uint64, faults []Fault) Plan {
 		}
 	}
 	p.Weights[KillLeader] += 3
+	if p.FragmentMax = between(50, 500); r.IntN(2) == 0 {
+		p.AppendMax = between(1, 16)
+	}
 	return p
 }
 
@@ -117,6 +122,6 @@ func (p Plan) String() string {
 		faults = append(faults, fmt.Sprintf("%s×%d", f, w))
 	}
 	sort.Strings(faults)
-	return fmt.Sprintf("seed %d: %d members, %d clients, %d×%d keys, think %v, snapshot each %d keep %d, pace %g, faults up to %v, calm up to %v: %s",
-		p.Seed, p.Members, p.Clients, p.Groups, p.Keys, p.ThinkMax, p.SnapshotThreshold, p.TrailingLogs, p.Rate, p.FaultMax, p.CalmMax, strings.Join(faults, ", "))
+	return fmt.Sprintf("seed %d: %d members, %d clients, %d×%d keys, think %v, snapshot each %d keep %d, %d entries a message, fragments of %d bytes, pace %g, faults up to %v, calm up to %v: %s",
+		p.Seed, p.Members, p.Clients, p.Groups, p.Keys, p.ThinkMax, p.SnapshotThreshold, p.TrailingLogs, p.AppendMax, p.FragmentMax, p.Rate, p.FaultMax, p.CalmMax, strings.Join(faults, ", "))
 }

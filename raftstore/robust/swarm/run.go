@@ -72,7 +72,7 @@ func Run(p Plan) *history.History {
 	}
 	c, err := raftstore.Open(raftstore.Options{
 		Members: names, InMemory: true, Sync: true, Volatile: true, Seed: p.Seed, Network: r.net, Observer: r.rec, SnapshotThreshold: p.SnapshotThreshold, TrailingLogs: p.TrailingLogs, SnapshotInterval: p.SnapshotInterval,
-		CommitTimeout: p.CommitTimeout, Rate: p.Rate,
+		CommitTimeout: p.CommitTimeout, AppendMax: p.AppendMax, FragmentMax: p.FragmentMax, Rate: p.Rate,
 	})
 	if err != nil {
 		panic(err) // the plan is wrong
