@@ -50,17 +50,17 @@ func TestPlantedBugsAreFound(t *testing.T) {
 				t.Logf("found at seed %s in %v: %.300s", m[1], took, m[2])
 				return
 			}
-			if m := panicLine.FindString(string(out)); err != nil && m != "" {
+			if m := panicLine.FindString(string(out)); err != nil && m != "" && !strings.Contains(m, "test timed out") {
 				t.Logf("found in %v by a crash: %.300s", took, m)
 				return
 			}
-			t.Errorf("not found in %d seeds (%v)\n%s", limit, took, out)
+			t.Errorf("not found in %d seeds (%v, %v)\n%s", limit, took, err, out)
 		})
 	}
 }
 
 // rare are bugs that bite only when several things go wrong at the right time; all others show within a few seeds.
-var rare = map[planted.Bug]bool{planted.WipedVotes: true, planted.SkipConfirm: true, planted.DirtyGap: true, planted.KeepTruncated: true, planted.RestoreFallsBehind: true}
+var rare = map[planted.Bug]bool{planted.WipedVotes: true, planted.SkipConfirm: true, planted.DirtyGap: true, planted.RestoreFallsBehind: true}
 
 var (
 	foundLine = regexp.MustCompile(`(?m)^found at (\d+): (.*)$`)

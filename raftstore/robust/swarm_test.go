@@ -53,7 +53,7 @@ func TestSwarmOfFaultsBreaksNoPromise(t *testing.T) {
 		seeds = min(seeds, 8)
 	}
 	var mu sync.Mutex
-	counted, acknowledged, changes, failed := 0, 0, 0, 0
+	counted, acknowledged, changes, parts, failed := 0, 0, 0, 0, 0
 	began := time.Now()
 	t.Run("seeds", func(t *testing.T) {
 		for seed := from; seed < from+seeds; seed++ {
@@ -70,6 +70,7 @@ func TestSwarmOfFaultsBreaksNoPromise(t *testing.T) {
 				}
 				acknowledged += h.Acknowledged()
 				changes += h.LeaderChanges()
+				parts += partial(h)
 				if len(broken) == 0 {
 					return
 				}
@@ -87,10 +88,25 @@ func TestSwarmOfFaultsBreaksNoPromise(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%d of %d runs count, %d acknowledged writes, %d changes of leader, %v", counted, seeds, acknowledged, changes, time.Since(began).Round(time.Millisecond))
+	t.Logf("%d of %d runs count, %d acknowledged writes, %d changes of leader, %d parts of revisions, %v", counted, seeds, acknowledged, changes, parts, time.Since(began).Round(time.Millisecond))
+	if seeds >= 8 && parts == 0 {
+		t.Error("no watch got a revision in parts: nothing shows that they fit together")
+	}
 	if counted*10 < seeds*8 {
 		t.Errorf("only %d of %d runs reach %d acknowledged writes and %d changes of leader", counted, seeds, swarm.AcknowledgedMin, swarm.LeaderChangesMin)
 	}
+}
+
+// partial counts the batches that hold a part of a revision.
+func partial(h *history.History) (n int) {
+	for _, w := range h.Watches {
+		for _, b := range w.Batches {
+			if b.Partial {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // report tells what is wrong with a history, and where it is kept.

@@ -75,6 +75,10 @@ func (s *session) powerLoss(random *rand.Rand) {
 
 // transact makes one change, which returns what undoes it.
 func (s *session) transact(change func() (undo func())) error {
+	return s.transactForced(s.forced, change)
+}
+
+func (s *session) transactForced(forced bool, change func() (undo func())) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.session != s.n {
@@ -82,7 +86,7 @@ func (s *session) transact(change func() (undo func())) error {
 	}
 	s.unforced = append(s.unforced, change())
 	switch n := len(s.unforced); {
-	case s.forced && !planted.Is(planted.SkipSync):
+	case forced && !planted.Is(planted.SkipSync):
 		s.unforced = s.unforced[:0]
 	case n > unforcedMax: // the machine writes back by itself what is old
 		s.unforced = append([]func(){}, s.unforced[n/2:]...)
@@ -96,7 +100,7 @@ func (s *session) StoreLogs(logs []*raft.Log) error {
 	if len(logs) == 0 {
 		return nil
 	}
-	return s.transact(func() func() {
+	return s.transactForced(s.forced && !planted.Is(planted.AckBeforeStore), func() func() {
 		first, last := s.first, s.last
 		old := make([]*raft.Log, len(logs))
 		for i, l := range logs {

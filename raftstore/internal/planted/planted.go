@@ -13,7 +13,7 @@ type Bug string
 const (
 	SkipSync           Bug = "skip fsync"                              // what is stored does not outlive a power loss
 	AckBeforeCommit    Bug = "acknowledge before commit"               // the leader answers when it has proposed
-	AckBeforeStore     Bug = "acknowledge before store"                // a follower confirms entries that it has not stored
+	AckBeforeStore     Bug = "acknowledge before store"                // entries are confirmed that only the next write makes durable
 	DropEvent          Bug = "drop a watch event"                      //
 	RepeatEvent        Bug = "deliver an event twice"                  //
 	SwapEvents         Bug = "reorder two events"                      //

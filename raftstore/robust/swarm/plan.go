@@ -109,7 +109,7 @@ func Draw(seed uint64, faults []Fault) Plan {
 		}
 	}
 	p.Weights[KillLeader] += 3
-	if p.FragmentMax = between(50, 500); r.IntN(2) == 0 {
+	if p.FragmentMax = between(1, 150); r.IntN(2) == 0 {
 		p.AppendMax = between(1, 16)
 	}
 	return p
