@@ -4,8 +4,9 @@
 //	go test ./raftstore/robust/...                                            a slice of each
 //	KUBEVIZ_SWARM_SEEDS=2000 go test ./raftstore/robust -run Swarm -timeout 2h  many seeds; KUBEVIZ_SWARM_FROM=n begins at another than 1
 //	KUBEVIZ_KILL_CYCLES=500 go test ./raftstore/robust -run Killed -timeout 1h  many kill -9; KUBEVIZ_KILL_FROM=n as above
-//	go test -tags planted ./raftstore/robust -run Planted -timeout 2h           every planted bug is found within 500 seeds; with -short those that show within a few;
-//	                                                                          KUBEVIZ_PLANTED_SEEDS and KUBEVIZ_PLANTED_ONLY=names narrow it
+//	go test -tags planted ./raftstore/robust -run Planted -timeout 2h           every planted bug is found within 500 seeds, two minutes in all; with -short those that
+//	                                                                          show within a few (.ci/run does that); KUBEVIZ_PLANTED_SEEDS=n and
+//	                                                                          KUBEVIZ_PLANTED_ONLY=names, with commas between, narrow it
 //	KUBEVIZ_HISTORY=file go test ./raftstore/robust -run HistoryInAFile -v      judges again what a failed run left
 //
 // A run that breaks a promise leaves its history, one JSON line per event, in KUBEVIZ_HISTORIES (kubeviz-histories in the temporary folder), and its name in the test's output. A seed fixes
