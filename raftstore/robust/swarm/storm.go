@@ -204,7 +204,7 @@ func (r *run) trap(f Fault, victim string) {
 
 // wipe empties the disk of a member, if no other has forgotten anything: a majority that remembers must be left.
 func (r *run) wipe(victim string) func() {
-	if r.forgetful != "" || len(r.voters()) < 3 {
+	if r.forgetful != "" || r.unsettled || len(r.voters()) < 3 {
 		return nil
 	}
 	r.rec.Note(history.NoteWiped, victim, "")
