@@ -1,6 +1,7 @@
 package world
 
 import (
+	"slices"
 	"time"
 
 	"example.com/kubeviz/engine/event"
@@ -68,7 +69,8 @@ func (w *World) forgotten(term uint64) bool {
 // winner began to run for it.
 func (w *World) elected(r event.Record, e event.RaftRole, before Member) {
 	v := w.vacancy
-	el := Election{At: r.At, Lost: r.At, From: v.leader, To: e.Member, Term: e.Term, Seq: r.Seq, LostSeq: r.Seq, Votes: before.Round.votes(e.Term), Voters: len(w.voters())}
+	el := Election{At: r.At, Lost: r.At, From: v.leader, To: e.Member, Term: e.Term, Seq: r.Seq, LostSeq: r.Seq, Voters: len(w.voters())}
+	el.Votes = el.atLeast(before.Round.votes(e.Term))
 	switch {
 	case v.lost:
 		el.Lost, el.LostSeq = v.at, v.seq
@@ -81,6 +83,30 @@ func (w *World) elected(r event.Record, e event.RaftRole, before Member) {
 	el.Virtual = el.At.Sub(el.Lost)
 	w.Elections = append(w.Elections, el)
 	w.vacancy = vacancy{leader: e.Member, term: e.Term}
+}
+
+// atLeast is a number of votes that are known to have been given in an election, but never fewer than the winner must have had: it may say that it leads before what
+// the others answered is recorded. 0 stays 0: nothing is known.
+func (e *Election) atLeast(votes int) int {
+	if votes == 0 {
+		return 0
+	}
+	return max(votes, ArithmeticOf(e.Voters).Quorum)
+}
+
+// recount adds votes that are told of after their election was won. Elections are shared with clones: it copies them.
+func (w *World) recount(c *Member) {
+	last := len(w.Elections) - 1
+	if last < 0 || w.Elections[last].To != c.Name {
+		return
+	}
+	el := w.Elections[last]
+	votes := el.atLeast(c.Round.votes(el.Term))
+	if votes <= el.Votes {
+		return
+	}
+	w.Elections = slices.Clone(w.Elections)
+	w.Elections[last].Votes = votes
 }
 
 // lost notes that the leader is gone; the first sign counts.

@@ -375,6 +375,7 @@ func (w *World) raftMessage(r event.Record, e event.RaftMessage) {
 	default:
 		c.Round.Refused = append(slices.Clip(c.Round.Refused), w.refusal(e, &c.Round))
 	}
+	w.recount(&c)
 	w.Members.Set(e.To, &c)
 }
 

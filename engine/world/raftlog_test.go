@@ -122,6 +122,46 @@ func TestWhatIsFoundOnTheDiskIsOnlyNewsWhenItIsOtherThanKnown(t *testing.T) {
 	}
 }
 
+func TestAWinnerHadAMajorityWhateverIsRecordedLater(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		masters       int
+		before, after []string // who is told to have granted it before and after it says that it leads
+		first, last   int
+	}{
+		{"all answers come later", 3, nil, []string{"m2"}, 2, 2},
+		{"both of three", 3, nil, []string{"m2", "m3"}, 2, 3},
+		{"one before, one after", 3, []string{"m2"}, []string{"m3"}, 2, 3},
+		{"two answers of five come later", 5, []string{"m2"}, []string{"m3"}, 3, 3},
+		{"nothing is ever told", 5, nil, nil, 3, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := masters(c.masters)
+			grant := func(from string) {
+				w.raft(event.RaftMessage{From: from, To: "m1", Kind: "vote", Term: 7, Reply: true, Granted: true})
+			}
+			w.at(40, "etcd/m2", 0, event.RaftMessage{From: "m1", To: "m2", Kind: "vote", Term: 7})
+			for _, m := range c.before {
+				grant(m)
+			}
+			w.role(50, "m1", "leader", 7)
+			old := w.Clone()
+			if e := w.Elections[len(w.Elections)-1]; e.Votes != c.first || e.Voters != c.masters {
+				t.Errorf("when it said so: %+v", e)
+			}
+			for _, m := range c.after {
+				grant(m)
+			}
+			if e := w.Elections[len(w.Elections)-1]; e.Votes != c.last {
+				t.Errorf("in the end: %+v, want %d votes", e, c.last)
+			}
+			if e := old.Elections[len(old.Elections)-1]; e.Votes != c.first {
+				t.Errorf("a clone has changed: %+v", e)
+			}
+		})
+	}
+}
+
 func TestVotesOfARound(t *testing.T) {
 	w := threeMasters()
 	wall := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -248,7 +248,7 @@ type Election struct {
 	Seq           event.Seq
 	// LostSeq is the record that tells of the loss, or of the winner's standing for election where nobody saw the loss.
 	LostSeq event.Seq
-	// Votes that were known to be for it when it was elected, its own among them; 0: none was recorded. Voters there were.
+	// Votes that are known to have been for it, its own among them, and no fewer than it needed; 0: none was recorded. Voters there were.
 	Votes, Voters int
 }
 

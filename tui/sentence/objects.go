@@ -29,12 +29,12 @@ func (t *Teller) raft(r event.Record, w *world.World) Sentence {
 				s.One = t.words.Say("story.elected", args...)
 				return s
 			}
-			if votes := t.votes[vote{e.Member, e.Term}]; votes > 0 {
+			if votes := t.votes[vote{e.Member, e.Term}]; votes > 0 { // its own beside them; it had a majority, also where the answers are recorded later
 				key := "story.elected-by"
 				if gap := vacant(w, e); gap >= 100*time.Millisecond {
 					key, args = "story.elected-after", append(args, "gap", words.Short(gap))
 				}
-				s.One, s.Weight, s.Tone, s.Mark, s.MarkWord = t.words.Say(key, append(args, "votes", votes+1, "of", members(w))...), Headline, Lead, Elect, "raft"
+				s.One, s.Weight, s.Tone, s.Mark, s.MarkWord = t.words.Say(key, append(args, "votes", max(votes+1, world.ArithmeticOf(members(w)).Quorum), "of", members(w))...), Headline, Lead, Elect, "raft"
 				return s
 			}
 			s.One, s.Weight, s.Tone, s.Mark, s.MarkWord = t.words.Say("story.elected", args...), Headline, Lead, Elect, "raft"
