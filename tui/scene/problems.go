@@ -83,7 +83,7 @@ type telling struct {
 	told map[string]bool
 	also map[string]string
 	// lost: there is no quorum.
-	lost             bool
+	lost, rescued    bool
 	pending, failing int
 }
 
@@ -149,7 +149,7 @@ func (t *telling) tell(a world.Anomaly) {
 		t.add(Soon, t.machine(a.Subject), c.Say("why.boots", "host", a.Subject, "since", since, "n", a.Count), "")
 	case world.NoQuorum:
 		need := s.Quorum.Need
-		t.add(Grave, Target{}, c.Say("why.no-quorum", "alive", a.Count, "members", s.Quorum.Members, "need", need), c.Say("why.no-quorum-next", "need", need))
+		t.add(Grave, Target{}, c.Say("why.no-quorum", "alive", a.Count, "members", s.Quorum.Members, "need", need), t.unlessForever(c.Say("why.no-quorum-next", "need", need)))
 	case world.NoLeader:
 		if !t.lost {
 			t.add(Soon, Target{}, c.Say("why.no-leader"), c.Say("why.no-leader-next"))
@@ -162,7 +162,7 @@ func (t *telling) tell(a world.Anomaly) {
 		if a.Count == 0 {
 			text = c.Say("why.corrupt", "member", a.Subject)
 		}
-		t.add(Broken, on, text, c.Say("why.member-anew", "member", a.Subject))
+		t.add(Broken, on, text, t.unlessLost(c.Say("why.member-anew", "member", a.Subject)))
 	case world.DiskDamaged:
 		t.add(Broken, Target{Kind: Process, Host: a.Subject, Process: "etcd"}, c.Say("why.disk-damaged", "member", a.Subject, "what", t.damage(a)), t.unlessLost(c.Say("why.member-anew", "member", a.Subject)))
 	case world.DiskFails:
@@ -173,7 +173,7 @@ func (t *telling) tell(a world.Anomaly) {
 	case world.MemberMuted:
 		severity, next := Soon, ""
 		if t.lost { // this is why it does not come back
-			severity, next = Grave, c.Say("why.muted-lost")
+			severity, next = Grave, t.unlessForever(c.Say("why.muted-lost"))
 		}
 		t.add(severity, Target{Kind: Master, Host: a.Subject}, c.Say("why.muted", "host", a.Subject), next)
 	case world.ProcessDown:
@@ -209,7 +209,7 @@ func (t *telling) full(a world.Anomaly) {
 	if db := Database(t.w, t.c); db != "" {
 		text = t.c.Say("why.store-full-sizes", "db", db)
 	}
-	t.add(Grave, Target{Kind: Process, Host: a.Subject, Process: "etcd"}, text, t.c.Say("why.store-full-next"))
+	t.add(Grave, Target{Kind: Process, Host: a.Subject, Process: "etcd"}, text, strings.Join(t.w.Mend(a), ", "))
 }
 
 // damage is what is wrong with what a member has written.
@@ -227,9 +227,22 @@ func (t *telling) damage(a world.Anomaly) string {
 // unlessLost gives the advice to replace a member only while the others can agree to it.
 func (t *telling) unlessLost(next string) string {
 	if t.lost {
-		return t.c.Say("why.anew-later")
+		return t.unlessForever(t.c.Say("why.anew-later"))
 	}
 	return next
+}
+
+// unlessForever gives another advice where no majority can come back: the way out, once.
+func (t *telling) unlessForever(next string) string {
+	r, lost := t.w.Rescue()
+	switch {
+	case !lost:
+		return next
+	case t.rescued:
+		return ""
+	}
+	t.rescued = true
+	return RescueOrders(t.c, r)
 }
 
 // disk tells of a disk that fails its member.

@@ -1,59 +1,11 @@
 package scene
 
 import (
+	"strings"
+
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/words"
 )
-
-// Remedy is the next thing to do about a store that refuses writes for want of space.
-type Remedy int
-
-// The remedies, in the order in which they are taken.
-const (
-	Compact Remedy = iota // history takes the space: give it up
-	Defrag                // space is free inside the file: give it back
-	Disarm                // there is room: lift the alarm
-	Raise                 // what is in use alone is too much: delete, or raise the quota
-)
-
-// RemedyOf a store whose members say NOSPACE. Space that is free inside a database is no help before it is given back, and the alarm stays until it is lifted.
-func RemedyOf(w *world.World) Remedy {
-	m, quota, ok := w.Fullest()
-	alarm, _ := w.Store.Alarm(world.NoSpace)
-	switch {
-	case !ok || quota == 0:
-		return Compact
-	case m.DBSize <= quota:
-		return Disarm
-	case m.DBInUse < quota*9/10:
-		return Defrag
-	case w.Store.Compacted.Seq < alarm.Seq:
-		return Compact
-	}
-	return Raise
-}
-
-// Command does it, as the console takes it. A raised quota is the next power of two.
-func (r Remedy) Command(w *world.World) string {
-	switch r {
-	case Compact:
-		return "compact"
-	case Defrag:
-		return "defrag all"
-	case Disarm:
-		return "disarm"
-	}
-	m, quota, ok := w.Fullest()
-	if !ok {
-		return ""
-	}
-	mib := max(m.DBSize, quota) >> 20
-	n := int64(1)
-	for n <= mib {
-		n *= 2
-	}
-	return "quota " + words.Quantity(n<<20)
-}
 
 // Database is how full the fullest database is: "8.1 MiB of 8.0 MiB"; empty where sizes are not told.
 func Database(w *world.World, c *words.Catalogue) string {
@@ -74,6 +26,26 @@ func DatabaseOf(w *world.World, m *world.Member, c *words.Catalogue) string {
 		return c.Say("store.db-over", "over", words.Size(m.DBSize-quota), "quota", words.Size(quota))
 	}
 	return c.Say("store.db-of", "size", size, "quota", words.Size(quota))
+}
+
+// RescueOrders are the commands of a rescue, as a reader gives them.
+func RescueOrders(c *words.Catalogue, r world.Rescue) string {
+	if r.From == "" && r.File == "" {
+		return c.Say("store.rescue-forget")
+	}
+	return strings.Join(r.Commands, ", ")
+}
+
+// Rescue says that no majority can come back, and the way out.
+func Rescue(c *words.Catalogue, r world.Rescue) string {
+	args := []any{"members", strings.Join(r.Lost, ", "), "member", r.From, "file", r.File, "commands", RescueOrders(c, r)}
+	switch {
+	case r.From != "":
+		return c.Say("store.rescue", args...)
+	case r.File != "":
+		return c.Say("store.rescue-file", args...)
+	}
+	return c.Say("store.rescue-nothing", args...)
 }
 
 // Space is how a database stands beside its quota.

@@ -15,6 +15,7 @@ type voter struct {
 	name      string
 	up, muted bool
 	host      bool // its machine is on
+	spoiled   bool // a start is no help: what it acknowledged is gone
 }
 
 // council is what a quorum is counted from; mends are made on copies.
@@ -29,7 +30,7 @@ func councilOf(w *world.World) council {
 		if !m.Votes() {
 			return true
 		}
-		v := voter{name: name, host: true, muted: m.Role != "down" && m.Err != ""}
+		v := voter{name: name, host: true, muted: m.Role != "down" && m.Err != "", spoiled: w.Spoiled(name)}
 		if h, ok := w.Hosts.Get(name); ok {
 			p, known := h.Processes["etcd"]
 			v.host = h.Up
@@ -102,7 +103,7 @@ func (c council) with(ms ...mend) council {
 func (c council) restores() [][]mend {
 	var single []mend
 	for _, v := range c.voters {
-		if !v.up {
+		if !v.up && !v.spoiled {
 			single = append(single, mend{start: v.name, heal: -1})
 		}
 	}
@@ -140,6 +141,9 @@ func (q *inquiry) restore(d *draft) {
 	if len(c.voters) == 0 || c.reach() >= c.need() {
 		return
 	}
+	if q.rescue(d) {
+		return
+	}
 	for _, ms := range c.restores() {
 		var texts []string
 		command := ""
@@ -163,14 +167,6 @@ func (q *inquiry) restore(d *draft) {
 			command = ""
 		}
 		d.Changes = append(d.Changes, Change{Text: strings.Join(texts, " "+q.say("why.and")+" "), Command: command})
-	}
-	if len(d.Changes) == 0 {
-		for _, v := range c.voters {
-			if v.muted {
-				d.change("", "why.change-muted")
-				break
-			}
-		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package why
 
 import (
+	"strings"
+
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/scene"
@@ -21,16 +23,17 @@ func (q *inquiry) space() bool {
 	}
 	d.line("why.space-effect")
 	d.Steps = true
-	first := scene.RemedyOf(q.World)
-	for r := scene.Compact; r <= scene.Disarm; r++ {
-		if r >= first {
-			q.remedy(d, r)
+	list := q.World.Remedies()
+	if m, quota, ok := q.World.Fullest(); ok && list[0] == world.Raise {
+		live, known := q.World.Live()
+		if compacted := q.World.Store.Compacted.Seq > alarm.Seq; !known || compacted {
+			live = m.DBInUse
 		}
+		d.line("why.space-still", "use", words.Size(live), "quota", words.Size(quota))
+		d.line("why.space-delete")
 	}
-	if first == scene.Raise {
-		d.line("why.space-still")
-		q.remedy(d, scene.Raise)
-		q.remedy(d, scene.Disarm)
+	for _, r := range list {
+		q.remedy(d, r)
 	}
 	d.Next = q.say("why.space-next")
 	d.root(q.causes(alarm.Seq))
@@ -38,14 +41,14 @@ func (q *inquiry) space() bool {
 	return true
 }
 
-func (q *inquiry) remedy(d *draft, r scene.Remedy) {
+func (q *inquiry) remedy(d *draft, r world.Remedy) {
 	command := r.Command(q.World)
 	switch r {
-	case scene.Compact:
+	case world.Compact:
 		d.change(command, "why.change-compact")
-	case scene.Defrag:
+	case world.Defrag:
 		d.change(command, "why.change-defrag")
-	case scene.Disarm:
+	case world.Disarm:
 		d.change(command, "why.change-disarm")
 	default:
 		d.change(command, "why.change-quota", "command", command)
@@ -117,9 +120,34 @@ func (q *inquiry) learner(m *world.Member) {
 	q.add(d)
 }
 
+// rescue adds the way out of a store that can have no majority again; false: it still can.
+func (q *inquiry) rescue(d *draft) bool {
+	r, lost := q.World.Rescue()
+	if !lost {
+		return false
+	}
+	d.line("why.rescue", "members", strings.Join(r.Lost, ", "), "n", len(r.Lost))
+	d.Steps = true
+	for _, c := range r.Commands {
+		act, what, _ := strings.Cut(c, " ")
+		switch {
+		case act == "backup":
+			d.change(c, "why.change-backup", "member", r.From)
+		case act == "restore":
+			d.change(c, "why.change-restore", "file", what)
+		default:
+			d.change(c, "why.change-forget-"+act, "member", what)
+		}
+	}
+	return true
+}
+
 // anew adds how a member is replaced by one that begins with nothing.
 func (q *inquiry) anew(d *draft, m *world.Member) {
 	qu := q.Scene.Quorum
+	if q.rescue(d) {
+		return
+	}
 	if qu.Raft && qu.Alive < qu.Need { // nobody could agree to it
 		d.line("why.anew-later")
 		return

@@ -48,6 +48,18 @@ func learning(has uint64) *tape {
 	return p
 }
 
+// twoDamaged of three members: the third can never be a majority.
+func twoDamaged() *tape {
+	p := ofThree()
+	for _, m := range []string{"master-1", "master-2"} {
+		cause := p.disk(m, "zeroed", "page 7 is zeros")
+		p.put(event.On("etcd", m), cause, event.ProcessStopped{Host: m, Process: "etcd", Reason: "exited", Message: "disk damaged: page 7"})
+		p.put(event.On("etcd", m), cause, event.RaftRole{Member: m, Role: "down", Term: 3})
+	}
+	p.wait(5 * time.Second)
+	return p
+}
+
 func TestTroubleOfTheStoreIsExplainedWithWhatMendsIt(t *testing.T) {
 	etcd := func(host string) target.Target {
 		return target.Target{Kind: target.Process, Host: host, Process: "etcd"}
@@ -80,6 +92,8 @@ func TestTroubleOfTheStoreIsExplainedWithWhatMendsIt(t *testing.T) {
 		{name: "history fills the quota", id: "no-space", tape: full(9<<20, false, false),
 			want: []string{"NOSPACE was raised by master-2 12s ago", "takes 9.0 MiB of 8.0 MiB", "deletions, compaction and revocation go on"}},
 		{name: "free space is inside the file", id: "no-space", tape: full(9<<20, true, false), want: []string{"2.0 MiB of it in use", "=> defrag all: give free space back | defrag all", "=> disarm"}, not: []string{"=> compact"}},
+		{name: "what is in use is over the quota without any history", id: "no-space", tape: full(900<<20, false, false),
+			want: []string{"What is in use without history is over the quota alone", "=> quota 16Mi", "=> disarm", "for as long as the database is below its quota"}, not: []string{"=> compact", "=> defrag"}},
 		{name: "only the alarm is left", id: "no-space", tape: full(9<<20, true, true), want: []string{"=> disarm: lift the alarm | disarm"}, not: []string{"=> compact", "=> defrag"}},
 
 		{name: "a learner has little of the log", on: etcd("master-4"), id: "vote", tape: func() *tape { return learning(10) },
@@ -116,6 +130,9 @@ func TestTroubleOfTheStoreIsExplainedWithWhatMendsIt(t *testing.T) {
 			}
 			return p
 		}, want: []string{"once a majority of the others is back"}, not: []string{"=> member replace"}},
+		{name: "two disks of three are damaged: no start helps", id: "no-quorum", tape: twoDamaged,
+			want: []string{"What master-1, master-2 acknowledged is gone", "what master-3 still has; what only the others had is lost | backup @rescue", "begin anew with @rescue | restore @rescue"}, not: []string{"=> start", "member replace"}},
+		{name: "two disks of three are damaged, asked of one of them", on: etcd("master-2"), id: "disk", tape: twoDamaged, want: []string{"| backup @rescue", "| restore @rescue"}, not: []string{"=> start", "member replace"}},
 		{name: "a disk is full and its member still runs", on: etcd("master-2"), id: "disk", tape: func() *tape { p := ofThree(); p.disk("master-2", "full", ""); return p },
 			want: []string{"stops at its next write", "=> disk master-2 ok | disk master-2 ok"}, not: []string{"=> start"}},
 		{name: "a disk is full and its member has stopped", on: etcd("master-2"), id: "disk", tape: func() *tape {

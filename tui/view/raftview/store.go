@@ -241,14 +241,14 @@ func (p *figure) full() []said {
 	if !on {
 		return nil
 	}
-	args := []any{"member", a.Member, "db", scene.Database(p.f.World, p.f.Words), "command", scene.RemedyOf(p.f.World).Command(p.f.World)}
+	args := []any{"member", a.Member, "db", scene.Database(p.f.World, p.f.Words), "command", p.f.World.Remedy().Command(p.f.World)}
 	key := "raft.now-full-"
-	switch scene.RemedyOf(p.f.World) {
-	case scene.Compact:
+	switch p.f.World.Remedy() {
+	case world.Compact:
 		key += "compact"
-	case scene.Defrag:
+	case world.Defrag:
 		key += "defrag"
-	case scene.Disarm:
+	case world.Disarm:
 		key += "disarm"
 	default:
 		key += "raise"
@@ -264,6 +264,7 @@ func (p *figure) full() []said {
 func (p *figure) stopped() []said {
 	var out []said
 	list, _ := p.f.World.AnomaliesAt(p.f.Now, 64)
+	rescue, lost := p.f.World.Rescue()
 	for _, a := range list {
 		key := ""
 		switch a.Kind {
@@ -279,10 +280,13 @@ func (p *figure) stopped() []said {
 			what = scene.DiskWord(p.f.Words, m.Disk)
 		}
 		text := p.say(key, "member", a.Subject, "what", what, "index", a.Count)
-		if q := p.f.Scene.Quorum; q.Alive >= q.Need {
+		if q := p.f.Scene.Quorum; q.Alive >= q.Need && !lost {
 			text += " " + p.say("raft.now-anew", "member", a.Subject)
 		}
 		out = append(out, said{text, theme.Failing})
+	}
+	if lost {
+		out = append(out, said{scene.Rescue(p.f.Words, rescue), theme.Failing})
 	}
 	return out
 }
