@@ -22,15 +22,39 @@ type Summary struct {
 	Commands    []Command `json:"commands"`
 }
 
-// Raft is the state of the store's cluster; without members where the store is in memory.
+// Raft is the state of the store's cluster; without members where the store is in memory. Leader is empty while nobody leads a majority. Voters there are, Quorum of
+// them that must agree, Up that run and reach each other, and CanLose how many more may fall (negative: so many are missing). Removed are masters that are no
+// members any more. Alarms in force are in order of time.
 type Raft struct {
 	Leader    string     `json:"leader"`
 	Term      uint64     `json:"term"`
+	Voters    int        `json:"voters"`
+	Quorum    int        `json:"quorum"`
+	Up        int        `json:"up"`
+	CanLose   int        `json:"canLose"`
 	Members   []Member   `json:"members"`
+	Removed   []string   `json:"removed"`
+	Alarms    []Alarm    `json:"alarms"`
+	Troubles  []Trouble  `json:"troubles"`
 	Elections []Election `json:"elections"`
 }
 
-// Member of the raft cluster, by name.
+// Alarm of a member: NOSPACE or CORRUPT.
+type Alarm struct {
+	Kind   string `json:"kind"`
+	Member string `json:"member"`
+	At     string `json:"at"`
+}
+
+// Trouble of the store in words, and the commands that mend it in the order in which they are given; none where nothing can be ordered. Kind is that of the anomaly
+// ("disk damaged"), or "learner" for a member that waits for its promotion.
+type Trouble struct {
+	Kind string   `json:"kind"`
+	Text string   `json:"text"`
+	Mend []string `json:"mend"`
+}
+
+// Member of the raft cluster, by name. Disk is empty while it is sound.
 type Member struct {
 	Name        string `json:"name"`
 	Role        string `json:"role"`
@@ -38,9 +62,11 @@ type Member struct {
 	LastIndex   uint64 `json:"lastIndex"`
 	CommitIndex uint64 `json:"commitIndex"`
 	Up          bool   `json:"up"`
+	Learner     bool   `json:"learner"`
+	Disk        string `json:"disk"`
 }
 
-// Election of a leader, in order of time. The durations are from the loss of the one before; WallMs is 0 in runs without wall time.
+// Election of a leader, in order of time. Anew: it is the first of a store that was restored or wiped, whose terms count from the beginning; From is empty then. The durations are from the loss of the one before; WallMs is 0 in runs without wall time.
 type Election struct {
 	At        string `json:"at"`
 	From      string `json:"from"`
@@ -48,6 +74,7 @@ type Election struct {
 	Term      uint64 `json:"term"`
 	VirtualMs int64  `json:"virtualMs"`
 	WallMs    int64  `json:"wallMs"`
+	Anew      bool   `json:"anew"`
 }
 
 // Node as the API has it, by name. Role is "control-plane" or "worker", Reason that of the Ready condition, Pods how many are bound and have not ended.
@@ -116,22 +143,4 @@ func Summarize(w *world.World, wall time.Duration) Summary {
 		s.Commands = append(s.Commands, Command{At: w.SinceStart(c.At).String(), Text: c.Text, Error: c.Error})
 	}
 	return s
-}
-
-func raftOf(w *world.World) Raft {
-	r := Raft{Members: make([]Member, 0, w.Members.Len()), Elections: make([]Election, 0, len(w.Elections))}
-	if l, ok := w.Leader(); ok {
-		r.Leader = l.Name
-	}
-	w.Members.Scan(func(name string, m *world.Member) bool {
-		r.Term = max(r.Term, m.Term)
-		r.Members = append(r.Members, Member{Name: name, Role: m.Role, Term: m.Term, LastIndex: m.LastIndex, CommitIndex: m.CommitIndex, Up: w.MemberUp(m)})
-		return true
-	})
-	for _, e := range w.Elections {
-		r.Elections = append(r.Elections, Election{
-			At: w.SinceStart(e.At).String(), From: e.From, To: e.To, Term: e.Term, VirtualMs: e.Virtual.Milliseconds(), WallMs: e.Wall.Milliseconds(),
-		})
-	}
-	return r
 }

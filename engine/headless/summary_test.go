@@ -32,7 +32,7 @@ func TestTheSummaryOfAnEmptyWorldHasNoNulls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"virtualTime":"0s","wallTime":"0s","seed":0,"raft":{"leader":"","term":0,"members":[],"elections":[]},"nodes":[],"pods":[],` +
+	want := `{"virtualTime":"0s","wallTime":"0s","seed":0,"raft":{"leader":"","term":0,"voters":0,"quorum":0,"up":0,"canLose":0,"members":[],"removed":[],"alarms":[],"troubles":[],"elections":[]},"nodes":[],"pods":[],` +
 		`"requests":{"total":0,"byCode":{}},"commands":[]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -54,9 +54,10 @@ func TestTheSummaryTellsOfElectionsRequestsAndCommands(t *testing.T) {
 		at(5*time.Minute, 0, event.RequestTally{Server: "master-2", Total: 3, ByCode: map[int]int{200: 2, 404: 1}}),
 	)
 	got, _ := json.Marshal(Summarize(w, 1500*time.Millisecond))
-	want := `{"virtualTime":"5m0s","wallTime":"1.5s","seed":42,"raft":{"leader":"master-2","term":3,` +
-		`"members":[{"name":"master-1","role":"down","term":2,"lastIndex":0,"commitIndex":0,"up":false},{"name":"master-2","role":"leader","term":3,"lastIndex":9,"commitIndex":8,"up":true}],` +
-		`"elections":[{"at":"1s","from":"","to":"master-1","term":2,"virtualMs":0,"wallMs":0},{"at":"1m1.5s","from":"master-1","to":"master-2","term":3,"virtualMs":1500,"wallMs":0}]},` +
+	want := `{"virtualTime":"5m0s","wallTime":"1.5s","seed":42,"raft":{"leader":"","term":3,"voters":2,"quorum":2,"up":1,"canLose":-1,` +
+		`"members":[{"name":"master-1","role":"down","term":2,"lastIndex":0,"commitIndex":0,"up":false,"learner":false,"disk":""},{"name":"master-2","role":"leader","term":3,"lastIndex":9,"commitIndex":8,"up":true,"learner":false,"disk":""}],"removed":[],"alarms":[],` +
+		`"troubles":[{"kind":"no quorum","text":"no quorum: 1 of 2 voters run and reach each other, 2 are needed: nothing can be written","mend":[]}],` +
+		`"elections":[{"at":"1s","from":"","to":"master-1","term":2,"virtualMs":0,"wallMs":0,"anew":false},{"at":"1m1.5s","from":"master-1","to":"master-2","term":3,"virtualMs":1500,"wallMs":0,"anew":false}]},` +
 		`"nodes":[],"pods":[],"requests":{"total":3,"byCode":{"200":2,"404":1}},"commands":[{"at":"1m0s","text":"kill master-1","error":"no quorum"}]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -97,9 +98,13 @@ func TestNodesAndPodsAreSortedAndReadyIsABoolean(t *testing.T) {
 func TestTheReportOfASmallRun(t *testing.T) {
 	s := Summary{
 		VirtualTime: "5m0.000213s", WallTime: "1.52345s", Seed: 42,
-		Raft: Raft{Leader: "master-2", Term: 3,
-			Members:   []Member{{"master-1", "down", 2, 90, 88, false}, {"master-2", "leader", 3, 120, 120, true}},
-			Elections: []Election{{"1s", "", "master-1", 2, 0, 0}, {"1m1.5s", "master-1", "master-2", 3, 1500, 150}}},
+		Raft: Raft{Leader: "master-2", Term: 3, Voters: 3, Quorum: 2, Up: 2, CanLose: 0, Removed: []string{"master-5", "master-6"},
+			Members: []Member{{"master-1", "down", 2, 90, 88, false, false, "zeroed"}, {"master-2", "leader", 3, 120, 120, true, false, ""}, {"master-3", "follower", 3, 120, 120, true, false, ""},
+				{"master-4", "learner", 3, 20, 20, true, true, ""}},
+			Troubles: []Trouble{{"disk damaged", "etcd on master-1 does not start: its disk is damaged (zeroed: page 7 of the log file is zeros)", []string{"member replace master-1"}},
+				{"store full", "writes are refused: NOSPACE", []string{"compact", "defrag all", "disarm"}}},
+			Elections: []Election{{"1s", "", "master-1", 2, 0, 0, false}, {"1m1.5s", "master-1", "master-2", 3, 1500, 150, false}, {"1m40s", "master-2", "master-2", 4, 900, 90, false},
+				{"2m0s", "", "master-1", 2, 0, 0, true}}},
 		Nodes: []Node{{"master-1", "control-plane", false, "NodeStatusUnknown", 4}, {"worker-1", "worker", true, "KubeletReady", 2}},
 		Pods: []Pod{{"default", "web-1", "Running", "Running", true, "worker-1", 0, false},
 			{"default", "web-2", "Running", "CrashLoopBackOff", false, "worker-1", 4, false}},
@@ -108,11 +113,21 @@ func TestTheReportOfASmallRun(t *testing.T) {
 	}
 	want := `5m0s of simulated time in 1.52s  (seed 42)
 
-store      master-2 leads, term 3, 1 of 2 members up
+store      master-2 leads, term 3, 2 of 3 voters up, quorum 2, can lose 0
   master-1                 down       term 2    log 90       committed 88
   master-2                 leader     term 3    log 120      committed 120
+  master-3                 follower   term 3    log 120      committed 120
+  master-4                 learner    term 3    log 20       committed 20
+  removed: master-5, master-6
+  ! etcd on master-1 does not start: its disk is damaged (zeroed: page 7 of the
+    log file is zeros)
+    mend: member replace master-1
+  ! writes are refused: NOSPACE
+    mend: compact, then defrag all, then disarm
   at 1s           master-1 was elected for term 2
   at 1m2s         master-2 took over from master-1, term 3, after 1.5s
+  at 1m40s        master-2 was elected again, term 4, after 900ms
+  at 2m0s         master-1 was elected for term 2 of the store begun anew
 
 nodes      1 of 2 ready
   master-1                 NotReady  control-plane     4 pods  NodeStatusUnknown

@@ -47,6 +47,16 @@ func (r *report) line(format string, args ...any) {
 	r.out.WriteByte('\n')
 }
 
+// wrapped writes text behind a head, on as many lines as it takes.
+func (r *report) wrapped(head, text string) {
+	for i, l := range wrap(printable(text), Width-utf8.RuneCountInString(head)) {
+		if i > 0 {
+			head = strings.Repeat(" ", utf8.RuneCountInString(head))
+		}
+		r.line("%s%s", head, l)
+	}
+}
+
 func (r *report) section(name, format string, args ...any) {
 	r.line("")
 	r.line("%-11s%s", name, fmt.Sprintf(format, args...))
@@ -57,17 +67,15 @@ func (r *report) raft(s Raft) {
 		r.section("store", "in memory, without raft")
 		return
 	}
-	up := 0
-	for _, m := range s.Members {
-		if m.Up {
-			up++
-		}
-	}
 	leader := "no leader"
 	if s.Leader != "" {
 		leader = s.Leader + " leads"
 	}
-	r.section("store", "%s, term %d, %d of %d members up", leader, s.Term, up, len(s.Members))
+	lose := fmt.Sprintf("can lose %d", s.CanLose)
+	if s.CanLose < 0 {
+		lose = fmt.Sprintf("lost, %d missing", -s.CanLose)
+	}
+	r.section("store", "%s, term %d, %d of %d voters up, quorum %d, %s", leader, s.Term, s.Up, s.Voters, s.Quorum, lose)
 	for _, m := range s.Members {
 		role := m.Role
 		if !m.Up {
@@ -75,10 +83,26 @@ func (r *report) raft(s Raft) {
 		}
 		r.line("  %-24s %-10s term %-4d log %-8d committed %d", fit(m.Name, 24), role, m.Term, m.LastIndex, m.CommitIndex)
 	}
+	if len(s.Removed) > 0 {
+		r.wrapped("  removed: ", strings.Join(s.Removed, ", "))
+	}
+	for _, t := range s.Troubles {
+		r.wrapped("  ! ", t.Text)
+		if len(t.Mend) > 0 {
+			r.wrapped("    mend: ", strings.Join(t.Mend, ", then "))
+		}
+	}
 	r.more("earlier elections", len(s.Elections)-electionsShown)
 	for _, e := range last(s.Elections, electionsShown) {
-		if e.From == "" {
+		switch {
+		case e.Anew:
+			r.line("  at %-12s %s was elected for term %d of the store begun anew", shortDuration(e.At), e.To, e.Term)
+			continue
+		case e.From == "":
 			r.line("  at %-12s %s was elected for term %d", shortDuration(e.At), e.To, e.Term)
+			continue
+		case e.From == e.To:
+			r.line("  at %-12s %s was elected again, term %d, after %s", shortDuration(e.At), e.To, e.Term, milliseconds(e.VirtualMs))
 			continue
 		}
 		r.line("  at %-12s %s took over from %s, term %d, after %s", shortDuration(e.At), e.To, e.From, e.Term, milliseconds(e.VirtualMs))

@@ -23,6 +23,8 @@ type vacancy struct {
 	at, wall time.Time // of the loss
 	seq      event.Seq
 	by       event.Actor
+	// anew: the group has begun anew since somebody sat, so terms count from the beginning.
+	anew bool
 }
 
 func (w *World) raftRole(r event.Record, e event.RaftRole) {
@@ -69,7 +71,7 @@ func (w *World) forgotten(term uint64) bool {
 // winner began to run for it.
 func (w *World) elected(r event.Record, e event.RaftRole, before Member) {
 	v := w.vacancy
-	el := Election{At: r.At, Lost: r.At, From: v.leader, To: e.Member, Term: e.Term, Seq: r.Seq, LostSeq: r.Seq, Voters: len(w.voters())}
+	el := Election{At: r.At, Lost: r.At, From: v.leader, To: e.Member, Term: e.Term, Seq: r.Seq, LostSeq: r.Seq, Voters: len(w.voters()), Anew: v.anew || e.Term <= v.term}
 	el.Votes = el.atLeast(before.Round.votes(e.Term))
 	switch {
 	case v.lost:

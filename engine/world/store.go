@@ -395,7 +395,7 @@ func (w *World) storeRestored(r event.Record, e event.StoreRestored) {
 		w.Members.Set(m.Name, &fresh)
 	}
 	if len(all) == w.Members.Len() {
-		w.vacancy.term = 0
+		w.vacancy.term, w.vacancy.anew = 0, true
 		w.Log.Clear()
 	}
 }

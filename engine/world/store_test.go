@@ -342,7 +342,7 @@ func TestARestoredStoreBeginsAnewAndElectsInLowTerms(t *testing.T) {
 	}
 	w.role(60, "m2", "candidate", 1)
 	w.role(61, "m2", "leader", 2)
-	if e := w.Elections[len(w.Elections)-1]; e.To != "m2" || e.Term != 2 {
+	if e := w.Elections[len(w.Elections)-1]; e.To != "m2" || e.Term != 2 || !e.Anew {
 		t.Errorf("%+v", w.Elections)
 	}
 }

@@ -250,6 +250,8 @@ type Election struct {
 	LostSeq event.Seq
 	// Votes that are known to have been for it, its own among them, and no fewer than it needed; 0: none was recorded. Voters there were.
 	Votes, Voters int
+	// Anew: it is the first of a group that began anew (restored, or all disks were wiped). Its terms are not those of before, and nobody was taken over from.
+	Anew bool
 }
 
 // Requests answered by all API servers.

@@ -201,7 +201,7 @@ func (q *inquiry) raftSeat(m *scene.MasterInfo) {
 			el := q.World.Elections[n-1]
 			d.on(el.Seq)
 			d.line("why.raft-won", "term", el.Term, "since", q.since(el.At))
-			if el.From != "" && el.From != m.Name {
+			if el.From != "" && el.From != m.Name && !el.Anew {
 				d.line("why.raft-after", "from", el.From, "took", el.Virtual.Milliseconds())
 			}
 			d.root(q.causes(el.Seq))

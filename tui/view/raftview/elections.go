@@ -52,7 +52,10 @@ func (p *figure) drawElections(c grid.Canvas) {
 
 func (p *figure) electionLine(e world.Election) string {
 	head := fmt.Sprintf("%8s  t%-3d %c ", "+"+words.Span(e.At.Sub(p.f.World.Start)), e.Term, grid.Leader)
-	if e.From == "" {
+	switch {
+	case e.Anew:
+		return head + p.say("raft.election-anew", "to", e.To) + p.votes(e)
+	case e.From == "":
 		return head + p.say("raft.election-first", "to", e.To) + p.votes(e)
 	}
 	return head + p.say("raft.election", "to", e.To, "from", e.From) + p.votes(e) + p.say("raft.election-gap", "wall", short(p.wallGap(e)), "sim", short(e.Virtual))

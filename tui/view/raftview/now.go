@@ -305,6 +305,8 @@ func (p *figure) won(e world.Election) said {
 	}
 	args := []any{"member", e.To, "term", e.Term, "votes", e.Votes, "members", p.votersOf(e), "from", e.From, "wall", short(p.wallGap(e)), "sim", short(e.Virtual), "at", words.Span(e.At.Sub(p.f.World.Start))}
 	switch {
+	case e.Anew:
+		return said{p.say("raft.now-first-anew", args...), style}
 	case e.From == "" && e.Votes > 0:
 		return said{p.say("raft.now-first-votes", args...), style}
 	case e.From == "":
