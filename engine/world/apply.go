@@ -10,6 +10,31 @@ import (
 
 // Apply folds the next record in. Records that were folded in before are ignored; a gap in their numbers is counted in Lost.
 func (w *World) Apply(r event.Record) {
+	w.fold(r)
+	if w.Came.IsZero() && w.complete() {
+		w.Came = w.At
+	}
+}
+
+// complete: every machine is a Ready node, there is a leader where there is raft, and every API server answers. What is cheap to see comes first.
+func (w *World) complete() bool {
+	if w.Nodes.Len() == 0 || w.indexes.notReady.Len() > 0 || w.Nodes.Len() < w.Hosts.Len() || w.indexes.troubled.Len() > 0 {
+		return false
+	}
+	if _, led := w.Leader(); !led && w.Members.Len() > 0 {
+		return false
+	}
+	healthy := 0
+	w.Backends.Scan(func(_ string, b *Backend) bool {
+		if b.Healthy {
+			healthy++
+		}
+		return true
+	})
+	return healthy >= len(w.Header.Masters)
+}
+
+func (w *World) fold(r event.Record) {
 	if r.Seq != 0 && r.Seq <= w.Seq {
 		return
 	}

@@ -71,6 +71,9 @@ type World struct {
 	// Lost counts records that a reader missed.
 	Lost int
 
+	// Came is when all of the cluster was there for the first time: a leader, API servers, nodes. Zero until then.
+	Came time.Time
+
 	vacancy vacancy
 	indexes indexes
 	// shared: Commands is also held by a clone and must be copied before an entry changes.

@@ -341,16 +341,21 @@ func (i *WorkerInfo) troubled() bool {
 	return false
 }
 
-// starting reports a cluster that comes up for the first time.
+// starting reports a cluster that comes up for the first time: what is missing once it was all there is trouble, and so is what its store says is wrong.
 func starting(w *world.World, s *Scene) bool {
-	if w.Start.IsZero() || s.Now.Sub(w.Start) > startWithin || len(s.Faults) > 0 {
+	if w.Start.IsZero() || s.Now.Sub(w.Start) > startWithin || len(s.Faults) > 0 || !w.Came.IsZero() || len(w.Store.Alarms) > 0 {
 		return false
 	}
 	missing := s.NodesReady < len(s.Workers) || (s.Quorum.Raft && len(w.Elections) == 0)
 	for i := range s.Masters {
 		m := &s.Masters[i]
-		if m.Seq != 0 { // somebody switched it off
+		if m.Seq != 0 || m.Member != nil && (!m.Member.Disk.Sound() || m.Member.Diverged.Seq != 0) { // somebody switched it off, or it does not come up as it is
 			return false
+		}
+		for _, p := range m.Host.Processes {
+			if !p.Up && ByUser(p.By) {
+				return false
+			}
 		}
 		missing = missing || m.Node == nil || m.Node.Ready != string(corev1.ConditionTrue) || m.Backend == nil || !m.Backend.Healthy
 	}

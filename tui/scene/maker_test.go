@@ -123,6 +123,15 @@ func TestAClusterThatComesUpIsStartingUntilSomebodyBreaksIt(t *testing.T) {
 	if s := Of(w, w.At); s.Starting || len(s.Trouble) == 0 {
 		t.Errorf("with a machine killed it is starting: %v, %d in trouble", s.Starting, len(s.Trouble))
 	}
+	w = fold(early, event.DiskChanged{Member: "master-1", State: "zeroed"})
+	if Of(w, w.At).Starting {
+		t.Error("a cluster with a damaged disk only comes up")
+	}
+	w = fold(recs, event.BackendChanged{Backend: "master-1", Reason: "etcd failed"}, event.RaftRole{Member: "master-1", Role: "down"})
+	w.Start = w.At.Add(-time.Minute) // as young as one that comes up
+	if s := Of(w, w.At); s.Starting || w.Came.IsZero() {
+		t.Errorf("a cluster that was all there at %v only comes up", w.Came)
+	}
 	w = fold(recs)
 	if Of(w, w.At).Starting {
 		t.Error("a cluster of twelve minutes is starting")
