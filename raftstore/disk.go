@@ -36,7 +36,7 @@ func (c *RaftCluster) SetDisk(name string, state failure.Disk, delay time.Durati
 	}
 	what, err := m.setDisk(state, delay)
 	if err != nil {
-		return fmt.Errorf("disk of %s: %w", name, err)
+		return fmt.Errorf("set disk of %s: %w", name, err)
 	}
 	c.opt.Observer.Changed(Change{Kind: DiskChanged, Member: name, Disk: state, Text: what})
 	return nil

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/fault"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
@@ -38,7 +39,11 @@ func (r *rows) machine(f view.Frame, s Subject) {
 		r.line(say("detail.power"), widget.S(string(failing.Symbol)+" "+say("detail.off", "who", scene.By(h.By, f.Words), "since", age(f.Now, h.Since)), theme.Failing)).Seq = h.Seq
 	}
 	f.World.FaultsOn(h.Name, func(x world.Fault) bool {
-		r.line(say("detail.fault"), widget.S(string(grid.CutMark)+" "+sanitize.Text(x.Fault.String())+"  "+say("detail.fault-by", "who", string(x.By), "since", age(f.Now, x.At)), theme.Fault)).Seq = x.Seq
+		sign := grid.CutMark
+		if x.Fault.Kind != fault.Cut { // packets pass
+			sign = grid.Starting
+		}
+		r.line(say("detail.fault"), widget.S(string(sign)+" "+sanitize.Text(x.Fault.String())+"  "+say("detail.fault-by", "who", string(x.By), "since", age(f.Now, x.At)), theme.Fault)).Seq = x.Seq
 		return true
 	})
 	r.processes(f, h)

@@ -30,6 +30,8 @@ type Problem struct {
 	Text     string
 	Next     string // what will happen, and when; may be empty
 	Target   Target
+	// Hinders: it is a fault that lets packets pass, only later, twice or not all of them.
+	Hinders bool
 }
 
 // problemsMax is how many facts are put into words; the rest is counted.
@@ -88,7 +90,7 @@ type telling struct {
 }
 
 func (t *telling) add(sev Severity, on Target, text, next string) {
-	t.out = append(t.out, Problem{sev, text, next, on})
+	t.out = append(t.out, Problem{Severity: sev, Text: text, Next: next, Target: on})
 }
 
 // cutOff is the machine that a fault cuts off from all others.
@@ -268,7 +270,13 @@ func (t *telling) disk(a world.Anomaly) {
 func (t *telling) link(a world.Anomaly, since time.Duration) {
 	host, all := t.cutOff(a)
 	if !all {
-		t.add(Lasting, Target{}, t.c.Say("why.fault", "fault", a.Subject, "by", By(a.By, t.c), "since", since), "")
+		next := ""
+		f, _ := t.w.Faults.Get(a.Seq)
+		if f.Fault.Kind == fault.Clog {
+			next = t.c.Say("why.fault-clog")
+		}
+		t.add(Lasting, Target{}, t.c.Say("why.fault", "fault", a.Subject, "by", By(a.By, t.c), "since", since), next)
+		t.out[len(t.out)-1].Hinders = f.Seq != 0 && f.Fault.Kind != fault.Cut
 		return
 	}
 	if h, ok := t.w.Hosts.Get(host); ok && !h.Up { // told already: it is off

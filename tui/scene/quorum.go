@@ -21,8 +21,13 @@ func QuorumOf(w *world.World) Quorum {
 			q.Leader = m.Name
 		}
 	}
-	if len(g.Members) == 0 { // nobody is there: the term that they will come back with
-		w.Members.Scan(func(_ string, m *world.Member) bool { q.Term = max(q.Term, m.Term); return true })
+	if q.Leader == "" { // the highest that any of them has seen: nobody can be elected in an earlier one
+		w.Members.Scan(func(_ string, m *world.Member) bool {
+			if !m.Out {
+				q.Term = max(q.Term, m.Term)
+			}
+			return true
+		})
 	}
 	return q
 }

@@ -268,6 +268,8 @@ func (t *Teller) fault(f fault.Fault) string {
 		key = "story.fault-delay"
 	case f.Kind == fault.Loss:
 		key = "story.fault-loss"
+	case f.Kind.OfMessages():
+		key = "story.fault-" + string(f.Kind)
 	case f.OneWay:
 		key = "story.fault-oneway"
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/fault"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/target"
@@ -86,6 +87,9 @@ func (q *inquiry) deed1(d *draft, m *scene.Machine) {
 			continue
 		}
 		d.line("why.fault", "fault", f.Fault.String(), "by", q.by(f.By), "since", q.since(f.At))
+		if f.Fault.Kind == fault.Clog {
+			d.line("why.fault-clog")
+		}
 	}
 	if !m.Up || m.Host == nil {
 		return

@@ -108,7 +108,7 @@ func TestTroubleOfTheStoreIsExplainedWithWhatMendsIt(t *testing.T) {
 			p := learning(10)
 			p.put(event.Engine, p.order("cut master-1 master-4"), event.FaultAdded{Fault: fault.Fault{Kind: fault.Cut, A: "master-1", B: "master-4"}})
 			return p
-		}, want: []string{"It hears nothing of the leader, master-1", "=> heal master-4"}},
+		}, want: []string{"It hears nothing from the leader, master-1", "=> heal master-4"}},
 		{name: "a member was removed", on: etcd("master-3"), id: "vote", tape: func() *tape {
 			p := ofThree()
 			p.put("etcd/master-1", p.order("member remove master-3"), group("master-1", "master-2"))

@@ -80,7 +80,7 @@ func damageFile(path string, how failure.Disk, random *rand.Rand) (what string, 
 	bit := random.IntN(8)
 	b[0] ^= 1 << bit
 	_, err = f.WriteAt(b[:], at)
-	return fmt.Sprintf("bit %d of byte %d of the log file is another", bit, at), err
+	return fmt.Sprintf("bit %d of byte %d of the log file is flipped", bit, at), err
 }
 
 // pagesInUse are the pages of a bolt file that hold something, both meta pages included.

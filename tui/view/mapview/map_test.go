@@ -362,3 +362,18 @@ func TestALinkThatIsCutIsSeenOnTheRaftLane(t *testing.T) {
 func namespace(name string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
+
+func TestOnlyACutIsMarkedAsOne(t *testing.T) {
+	for kind, c := range map[fault.Kind]struct{ mark, not, says string }{
+		fault.Cut:   {"╳", "◐ cut", "cut"},
+		fault.Clog:  {"◐ clog", "╳", "only snapshots of the store stop in the middle"},
+		fault.Delay: {"◐ delay", "╳", "delay"},
+	} {
+		f := apply(viewtest.Frame(fixture.Healthy(4).Records, 140, 40), event.FaultAdded{Fault: fault.Fault{Kind: kind, A: "master-1", B: "master-3", Duration: time.Second}})
+		got := drawn(View{}, f)
+		has(t, got, c.mark, c.says)
+		if strings.Contains(got, c.not) {
+			t.Errorf("%s is drawn with %q:\n%s", kind, c.not, got)
+		}
+	}
+}

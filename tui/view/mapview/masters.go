@@ -142,7 +142,7 @@ func (v View) drawMaster(f view.Frame, m *scene.MasterInfo, c grid.Canvas) {
 	}
 	ends := []widget.Line{leads}
 	if fault, ok := m.Worst(); ok {
-		mark := " " + string(grid.CutMark) + " "
+		mark := " " + string(faultMark(fault.Fault)) + " "
 		args := []any{"kind", string(fault.Fault.Kind), "by", scene.By(fault.By, f.Words), "since", now.Since(fault.At)}
 		ends = []widget.Line{
 			append(leads[:len(leads):len(leads)], widget.S(mark+say("map.fault", args...), theme.Fault)),

@@ -253,6 +253,9 @@ func (v View) briefProblems(f view.Frame) []widget.Line {
 func problemSign(p scene.Problem) (sign rune, style, body grid.Style) {
 	switch p.Severity {
 	case scene.Lasting:
+		if p.Hinders {
+			return grid.Starting, theme.Fault, theme.Text
+		}
 		return grid.CutMark, theme.Fault, theme.Text
 	case scene.Broken:
 		return grid.Failing, theme.Failing, theme.Text

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/fault"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/sanitize"
@@ -73,6 +74,14 @@ func (v View) drawWorker(f view.Frame, w *scene.WorkerInfo, c grid.Canvas) {
 	drawLines(in, append(lines, tail...), cw, ch)
 }
 
+// faultMark is the sign of a fault of the network: that of a cut is for cuts alone.
+func faultMark(f fault.Fault) rune {
+	if f.Kind == fault.Cut {
+		return grid.CutMark
+	}
+	return grid.Starting
+}
+
 // troubles says what is wrong with a worker, by whom, and what comes next.
 func (v View) troubles(f view.Frame, w *scene.WorkerInfo, width int) []widget.Line {
 	say := f.Words.Say
@@ -93,7 +102,7 @@ func (v View) troubles(f view.Frame, w *scene.WorkerInfo, width int) []widget.Li
 			text = say("map.cut-from", "from", strings.Join(w.CutFrom, " "), "by", scene.By(fl.By, f.Words), "since", f.Scene.Since(fl.At))
 		}
 		text = firstThatFits(width-2, text, say("map.fault-short", "kind", string(fl.Fault.Kind), "by", scene.By(fl.By, f.Words), "since", f.Scene.Since(fl.At)))
-		out = append(out, widget.Line{{Text: string(grid.CutMark) + " " + text, Style: theme.Fault}})
+		out = append(out, widget.Line{{Text: string(faultMark(fl.Fault)) + " " + text, Style: theme.Fault}})
 	}
 	if w.Node != nil && w.Up {
 		out = append(out, taints(w, width)...)

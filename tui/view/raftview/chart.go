@@ -96,6 +96,9 @@ func millis(d time.Duration) string {
 }
 
 func ago(d time.Duration) string {
+	if d < 100*time.Millisecond { // no time has passed: nothing is "before"
+		return runs(0)
+	}
 	if d < 10*time.Second {
 		return "-" + runs(d)
 	}

@@ -2,6 +2,7 @@ package raftview
 
 import (
 	"fmt"
+	"slices"
 
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/layout"
@@ -16,6 +17,11 @@ func (p *figure) draw(c grid.Canvas) {
 		return
 	}
 	l := p.plan()
+	for _, r := range l.boxes {
+		if r.Empty() {
+			p.without++
+		}
+	}
 	p.headLine().Draw(c.Sub(l.head), 0, 0, w)
 	if l.head.H > 1 {
 		p.factsLine(w).Draw(c.Sub(l.head), 0, 1, w)
@@ -77,8 +83,17 @@ func (p *figure) headLine() widget.Line {
 	} else {
 		line = append(line, widget.S(p.quorumShort(), q.Style))
 	}
-	if n := len(p.all) - len(p.shown); n > 0 {
-		line = append(line, widget.S("   "+p.say("raft.folded", "n", n), theme.Dim))
+	folded := 0
+	for _, m := range p.all {
+		if !slices.Contains(p.shown, m) {
+			folded++
+		}
+	}
+	if folded > 0 {
+		line = append(line, widget.S("   "+p.say("raft.folded", "n", folded), theme.Dim))
+	}
+	if n := p.without; n > 0 {
+		line = append(line, widget.S("   "+p.say("raft.no-room", "n", n), theme.Dim))
 	}
 	return line
 }

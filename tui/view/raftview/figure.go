@@ -24,6 +24,8 @@ type figure struct {
 	// all members of the group in order, those that are none (any more), and those shown: Trouble folds members that are well, and who is no member is shown only for a
 	// while after it was removed, or selected.
 	all, out, shown []*member
+	// without: how many of those shown have no row left.
+	without int
 	// voters: how many of all have a vote.
 	voters int
 	leader *world.Member
@@ -268,7 +270,7 @@ func (p *figure) fallen(m *member) string {
 	}
 	age := p.f.Now.Sub(since)
 	switch {
-	case m.Err != "":
+	case m.Err != "" && m.Disk.Sound(): // what is wrong with a disk is told beside it
 		return p.say("raft.failed", "error", firstLine(m.Err))
 	case scene.ByUser(by):
 		return p.say("raft.down-by-you", "since", age)

@@ -155,12 +155,21 @@ func (p *figure) storeFacts() []widget.Span {
 	if s.Compacted.Seq != 0 {
 		add(theme.Dim, p.say("raft.compacted", "revision", s.Compacted.Revision))
 	}
-	if n := len(p.out); n > 0 && s.Group.Known() {
-		var names []string
+	if s.Group.Known() {
+		var left, never []string
 		for _, m := range p.out {
-			names = append(names, shortName(m.Name))
+			if m.JoinedSeq != 0 {
+				left = append(left, shortName(m.Name))
+			} else {
+				never = append(never, shortName(m.Name))
+			}
 		}
-		add(theme.Dim, p.say("raft.not-members", "members", strings.Join(names, " ")))
+		if len(left) > 0 {
+			add(theme.Dim, p.say("raft.removed-ones", "members", strings.Join(left, " ")))
+		}
+		if len(never) > 0 {
+			add(theme.Dim, p.say("raft.not-members", "members", strings.Join(never, " ")))
+		}
 	}
 	return facts
 }

@@ -207,6 +207,17 @@ func TestDisksSpaceAndPlacesAreSeenByWordAndSign(t *testing.T) {
 	damaged := group(3)
 	damaged.raft("master-3", event.DiskChanged{Member: "master-3", State: "cut", Text: "page 9 of 12"})
 	damaged.raft("master-3", event.RaftRole{Member: "master-3", Role: "down", Term: 2})
+	shrunk := group(5)
+	shrunk.configure(shrunk.members...)
+	shrunk.configure(shrunk.members[:3]...)
+	parted := group(3)
+	parted.raft("master-1", event.RaftRole{Member: "master-1", Role: "candidate", Term: 2})
+	for _, m := range []string{"master-2", "master-3"} {
+		parted.raft(m, event.RaftRole{Member: m, Role: "candidate", Term: 9})
+	}
+	for _, m := range []string{"master-1", "master-2"} {
+		parted.put(event.Engine, 0, event.FaultAdded{Fault: fault.Fault{Kind: fault.Cut, A: m, B: fault.All}})
+	}
 	outside := group(5)
 	outside.configure(outside.members[:3]...)
 	for _, c := range []struct {
@@ -220,7 +231,11 @@ func TestDisksSpaceAndPlacesAreSeenByWordAndSign(t *testing.T) {
 		{"a damaged disk", damaged, 120, 40, []string{"✗ master-3  down, does not start", "✗ disk damaged: its log is cut off", "page 9 of 12"}},
 		{"a learner", grown(11), 120, 40, []string{"master-4  learner   t2   1 behind, 91 %: can be promoted   id master-4#2", "no vote: it stands in no election", "1 learner", "3 of 3 can work together"}},
 		{"a learner, small", grown(4), 80, 20, []string{"master-4  learner   t2   8 behind, 33 %: not yet"}},
-		{"masters that are no members are counted, not drawn", outside, 120, 40, []string{"no members: m4 m5"}},
+		{"damage is told whole, and once", damaged, 120, 40, []string{"damaged: its log is cut off: page 9 of 12"}},
+		{"masters that were removed are named so", shrunk, 120, 40, []string{"removed: m4 m5"}},
+		{"masters that were removed and find no row are counted", shrunk, 80, 6, []string{"more"}},
+		{"nobody leads: the highest term that is known", parted, 120, 40, []string{"term 9  ✗ nobody leads"}},
+		{"masters that are no members are counted, not drawn", outside, 120, 40, []string{"outside: m4 m5"}},
 	} {
 		t.Run(c.name, func(t *testing.T) { viewtest.Says(t, viewtest.Text(View{}, frame(c.tape, c.w, c.h)), c.want...) })
 	}
