@@ -58,7 +58,7 @@ func TestTheSummaryTellsOfTheStoreAsItIsAndWhatMendsIt(t *testing.T) {
 			[]string{"NOSPACE", "9.0 MiB of 8.0 MiB", "mend: compact, then defrag all, then disarm"}, nil},
 		{"a damaged disk", three(damaged("master-2")...), []string{"2 of 3 voters up, quorum 2, can lose 0", "etcd on master-2 does not start: its disk is damaged (zeroed: page 7 is", "mend: member replace master-2"}, nil},
 		{"two damaged disks", three(damaged("master-2", "master-3")...),
-			[]string{"no leader", "1 of 3 voters up, quorum 2, lost, 1 missing", "etcd on master-2 does not start", "etcd on master-3 does not start", "mend: backup @rescue, then restore @rescue"}, []string{"replace"}},
+			[]string{"no leader", "1 of 3 voters up, quorum 2, lost, 1 missing", "nothing can be written; without master-2, master-3 there can be no majority again: begin anew with what master-1 has", "etcd on master-2 does not start", "etcd on master-3 does not start", "mend: backup @rescue, then restore @rescue"}, []string{"replace"}},
 		{"all disks damaged", three(damaged("master-1", "master-2", "master-3")...), []string{"0 of 3 voters up", "etcd on master-1 does not start: its disk is damaged", "mend: kill master-1"}, nil},
 		{"a learner that has caught up", three(group("master-1", "master-2", "master-3", "master-4?"), event.RaftProgress{Member: "master-1", LastIndex: 100}, event.RaftRole{Member: "master-4", Role: "follower", Term: 2},
 			event.RaftProgress{Member: "master-4", LastIndex: 95}),

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -224,5 +225,6 @@ func (w *World) Mend(a Anomaly) []string {
 func (w *World) StoreAnomalies() []Anomaly {
 	l := anomalyList{now: w.At}
 	w.raftAnomalies(&l)
+	slices.SortStableFunc(l.found, func(a, b Anomaly) int { return cmp.Compare(a.Kind, b.Kind) })
 	return l.found
 }

@@ -212,6 +212,10 @@ func (q *inquiry) quorum() bool {
 		case !v.up:
 			p := h.Processes["etcd"]
 			d.on(p.Seq)
+			if m, ok := q.World.Members.Get(v.name); ok && m.Disk.Damaged() { // the reason is long, and advises for a store that has a majority
+				d.line("why.disk-damaged", "member", v.name, "what", scene.DiskWord(q.Words, m.Disk))
+				continue
+			}
 			d.line("why.quorum-stopped", "member", v.name, "reason", p.Reason, "since", q.since(p.Since))
 		case v.muted:
 			d.line("why.quorum-muted", "member", v.name)

@@ -131,7 +131,7 @@ func TestTroubleOfTheStoreIsExplainedWithWhatMendsIt(t *testing.T) {
 			return p
 		}, want: []string{"once a majority of the others is back"}, not: []string{"=> member replace"}},
 		{name: "two disks of three are damaged: no start helps", id: "no-quorum", tape: twoDamaged,
-			want: []string{"What master-1, master-2 acknowledged is gone", "what master-3 still has; what only the others had is lost | backup @rescue", "begin anew with @rescue | restore @rescue"}, not: []string{"=> start", "member replace"}},
+			want: []string{"etcd on master-1 does not start: its disk is damaged: a page is zeros", "What master-1, master-2 acknowledged is gone", "what master-3 still has; what only the others had is lost | backup @rescue", "begin anew with @rescue | restore @rescue"}, not: []string{"=> start", "member replace"}},
 		{name: "two disks of three are damaged, asked of one of them", on: etcd("master-2"), id: "disk", tape: twoDamaged, want: []string{"| backup @rescue", "| restore @rescue"}, not: []string{"=> start", "member replace"}},
 		{name: "a disk is full and its member still runs", on: etcd("master-2"), id: "disk", tape: func() *tape { p := ofThree(); p.disk("master-2", "full", ""); return p },
 			want: []string{"stops at its next write", "=> disk master-2 ok | disk master-2 ok"}, not: []string{"=> start"}},

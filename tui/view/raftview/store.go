@@ -294,8 +294,8 @@ func (p *figure) stopped() []said {
 		}
 		out = append(out, said{text, theme.Failing})
 	}
-	if lost {
-		out = append(out, said{scene.Rescue(p.f.Words, rescue), theme.Failing})
+	if lost { // before them: it is what is to be done
+		out = slices.Insert(out, 0, said{scene.Rescue(p.f.Words, rescue), theme.Failing})
 	}
 	return out
 }

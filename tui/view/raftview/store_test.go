@@ -207,6 +207,11 @@ func TestDisksSpaceAndPlacesAreSeenByWordAndSign(t *testing.T) {
 	damaged := group(3)
 	damaged.raft("master-3", event.DiskChanged{Member: "master-3", State: "cut", Text: "page 9 of 12"})
 	damaged.raft("master-3", event.RaftRole{Member: "master-3", Role: "down", Term: 2})
+	hopeless := group(3)
+	for _, m := range []string{"master-2", "master-3"} {
+		hopeless.raft(m, event.DiskChanged{Member: m, State: "cut", Text: "page 9 of 12"})
+		hopeless.raft(m, event.RaftRole{Member: m, Role: "down", Term: 2})
+	}
 	shrunk := group(5)
 	shrunk.configure(shrunk.members...)
 	shrunk.configure(shrunk.members[:3]...)
@@ -232,6 +237,7 @@ func TestDisksSpaceAndPlacesAreSeenByWordAndSign(t *testing.T) {
 		{"a learner", grown(11), 120, 40, []string{"master-4  learner   t2   1 behind, 91 %: can be promoted   id master-4#2", "no vote: it stands in no election", "1 learner", "3 of 3 can work together"}},
 		{"a learner, small", grown(4), 80, 20, []string{"master-4  learner   t2   8 behind, 33 %: not yet"}},
 		{"damage is told whole, and once", damaged, 120, 40, []string{"damaged: its log is cut off: page 9 of 12"}},
+		{"two disks of three are damaged: the way out comes first", hopeless, 120, 40, []string{"Way out: backup @rescue, restore @rescue: all begin anew"}},
 		{"masters that were removed are named so", shrunk, 120, 40, []string{"removed: m4 m5"}},
 		{"masters that were removed and find no row are counted", shrunk, 80, 6, []string{"more"}},
 		{"nobody leads: the highest term that is known", parted, 120, 40, []string{"term 9  ✗ nobody leads"}},
