@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"example.com/kubeviz/raftstore/internal/peer"
 )
 
 // mutedFor makes sure that for a while nobody leads and every member that is up says that it may not vote.
@@ -252,7 +254,7 @@ func TestACrashAtTheLastWipeOfAll(t *testing.T) {
 	}
 	last := c.find("master-3")
 	last.waitDown()
-	if err := last.disk.Wipe(true); err != nil {
+	if err := last.disk.Wipe(true, peer.Identity{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Close(); err != nil {

@@ -1,10 +1,12 @@
 package raftstore
 
 import (
-	"encoding/json"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"example.com/kubeviz/raftstore/internal/peer"
 )
@@ -36,13 +38,32 @@ func claim(dir string, members []string, sync bool) (release func() error, err e
 		err = had.refusal(dir, members)
 	}
 	if err == nil && had == nil {
-		var text []byte
-		if text, err = json.Marshal(members); err == nil {
-			err = peer.WriteWhole(filepath.Join(dir, membersFile), text, sync)
-		}
+		err = begin(dir, members, sync)
 	}
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
 	return release, nil
+}
+
+// begin writes whose store the folder is to hold. That is done before anything of a member is made, and so where it is gone and something of one is there, it was lost: who voted, and under which
+// names, nobody knows, and a cluster that began on the rest would be another one that takes its disks for its own.
+func begin(dir string, members []string, sync bool) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() || strings.HasSuffix(e.Name(), peer.UsedSuffix) {
+			return fmt.Errorf("%s says who the members of a store are, and it is gone; but something of one is there (%s): %s", filepath.Join(dir, membersFile), e.Name(), withoutRoster(dir))
+		}
+	}
+	r := newRoster(members)
+	r.Cluster = rand.Text()
+	return r.write(dir, sync)
+}
+
+// withoutRoster is what to do where members.json does not say who the members are.
+func withoutRoster(dir string) string {
+	return fmt.Sprintf("put the file back; or begin anew in another folder, or in this one when the whole of %s is deleted, where a backup can be restored", dir)
 }

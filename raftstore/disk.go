@@ -22,6 +22,7 @@ func (c *RaftCluster) newDisk(name string) *peer.Disk {
 	h.Write([]byte(name)) // never fails
 	d.Seed(c.opt.Seed^h.Sum64(), c.opt.Volatile)
 	d.CheckBy(c.opt.Check)
+	d.RegisterIn(register{c, name, d})
 	d.OnChange(func(state failure.Disk, what string) {
 		c.opt.Observer.Changed(Change{Kind: DiskChanged, Member: name, Disk: state, Text: what})
 	})

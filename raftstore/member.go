@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	"github.com/hashicorp/raft"
@@ -156,7 +155,7 @@ func (m *member) wipe() error {
 	}
 	defer release()
 	m.fail("")
-	return m.disk.Wipe(m.disk.Used() || m.anyOtherUsed())
+	return m.disk.Wipe(m.disk.Used() || m.anyOtherUsed(), m.keeps())
 }
 
 // fail says why a member that is down cannot go on; empty: it can.
@@ -247,49 +246,6 @@ func (m *member) voting() (*life, error) {
 func (l *life) learns() bool {
 	p := l.peer.Load()
 	return p != nil && p.Learns()
-}
-
-// identify reads who votes on the disk. Where the cluster has another for this place, what lies there belongs to one that was removed, and where it has begun anew since, to a cluster that is
-// gone: it is set aside, and the place begins empty. The member must be down.
-func (m *member) identify() (peer.Identity, error) {
-	kept := m.c.roster.Load()
-	in, member := kept.Find(m.name)
-	who, err := m.disk.Identity()
-	if err != nil {
-		return who, err
-	}
-	used := m.disk.Used()
-	switch {
-	case who.ID == "" && used && kept.Index > 1:
-		return who, fmt.Errorf("%s: the disk of a member that does not say who it is; see %s", m.name, "member remove and member add")
-	case who.ID == "":
-		who = peer.Identity{ID: m.name, Era: kept.Era} // what an earlier version left
-		if member {
-			who.ID = in.ID
-		}
-		if !used && !slices.ContainsFunc(kept.Founders, func(f Member) bool { return f.ID == who.ID }) {
-			who.Joined = kept.Index
-		}
-		return who, m.disk.SetIdentity(who)
-	case !member || in.ID == who.ID && who.Era >= kept.Era:
-		return who, nil // if it was removed the others will tell it so
-	}
-	next := peer.Identity{ID: in.ID, Joined: kept.Index, Era: kept.Era}
-	if in.ID == who.ID {
-		next.Joined = 0 // the cluster began anew, and this is one of those it began with
-	}
-	if !used {
-		if err := m.disk.Wipe(false); err != nil {
-			return who, err
-		}
-		return next, m.disk.SetIdentity(next)
-	}
-	where, err := m.disk.SetAside()
-	if err != nil {
-		return who, fmt.Errorf("set aside what member %s, who was removed, has left: %w", who.ID, err)
-	}
-	m.c.opt.Observer.Changed(Change{Kind: SetAside, Member: m.name, Text: where})
-	return next, m.disk.SetIdentity(next)
 }
 
 // Status is the member's own view.

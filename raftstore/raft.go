@@ -216,7 +216,10 @@ func Open(o Options) (*RaftCluster, error) {
 		c.place(name)
 	}
 	if !o.InMemory {
-		if err := c.goOnRestoring(); err != nil {
+		if err := errors.Join(c.goOnRestoring(), c.noteUsed()); err != nil {
+			return nil, errors.Join(fmt.Errorf("open store: %w", err), c.release())
+		}
+		if err := c.allGone(); err != nil {
 			return nil, errors.Join(fmt.Errorf("open store: %w", err), c.release())
 		}
 	}

@@ -64,7 +64,7 @@ func (c *RaftCluster) Restore(r io.Reader) (BackupInfo, error) {
 	}
 	view := kv.Snapshot()
 	for _, x := range next.Members {
-		fresh := peer.Fresh{Identity: peer.Identity{ID: x.ID, Era: next.Era}, Members: next.founders(), State: view}
+		fresh := peer.Fresh{Identity: next.identityOf(x), Members: next.founders(), State: view}
 		if err := c.find(x.Name).disk.Prepare(fresh); err != nil {
 			return BackupInfo{}, errors.Join(fmt.Errorf("restore %s: %w", x.Name, err), c.dropPrepared())
 		}
@@ -134,7 +134,15 @@ func (c *RaftCluster) finishRestore(next *roster) error {
 			c.opt.Observer.Changed(Change{Kind: SetAside, Member: x.Name, Text: where})
 		}
 	}
-	if err := c.editRoster(func(r *roster) { *r = *next }); err != nil {
+	err := c.editRoster(func(r *roster) {
+		disks := r.Disks // which TakePrepared has changed
+		*r = *next
+		r.Disks = disks
+		for _, x := range r.Members { // they begin with a snapshot
+			r.noteDisk(x.Name, diskNote{r.identityOf(x), peer.Marks{Used: true}})
+		}
+	})
+	if err != nil {
 		return err
 	}
 	if c.opt.InMemory {
@@ -146,7 +154,7 @@ func (c *RaftCluster) finishRestore(next *roster) error {
 // goOnRestoring finishes a restore that was decided before the program ended, or deletes what is left of one that was not.
 func (c *RaftCluster) goOnRestoring() error {
 	path := filepath.Join(c.opt.Dir, restoreFile)
-	text, err := os.ReadFile(path)
+	text, err := peer.ReadRegular(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return c.dropPrepared()
 	}
@@ -156,6 +164,9 @@ func (c *RaftCluster) goOnRestoring() error {
 	}
 	if err == nil && len(next.Members) == 0 {
 		err = errors.New("it names no members")
+	}
+	if kept := c.roster.Load(); err == nil && (next.Cluster != kept.Cluster || next.Era < kept.Era) {
+		err = errors.New("it is that of another store, or of an earlier restore")
 	}
 	if err != nil {
 		return fmt.Errorf("a restore was interrupted, and %s does not say how to go on: %w", path, err)

@@ -261,7 +261,7 @@ func TestACrashInARestoreLeavesTheOldOrTheNewForAll(t *testing.T) {
 				next := c.restoredRoster(info.Revision)
 				kv.Bump(next.Floor)
 				for _, x := range next.Members {
-					if err := c.find(x.Name).disk.Prepare(peer.Fresh{Identity: peer.Identity{ID: x.ID, Era: next.Era}, Members: next.founders(), State: kv.Snapshot()}); err != nil {
+					if err := c.find(x.Name).disk.Prepare(peer.Fresh{Identity: next.identityOf(x), Members: next.founders(), State: kv.Snapshot()}); err != nil {
 						t.Fatal(err)
 					}
 				}

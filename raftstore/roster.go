@@ -17,11 +17,15 @@ import (
 )
 
 // roster is what a cluster keeps about its members beside their disks: who they are, so that a start opens the right ones, and what must never be given twice. It is the content of
-// members.json, which a cluster whose members were never changed writes as the plain list of their names.
+// members.json, which an earlier version wrote as the plain list of their names as long as they were never changed.
 type roster struct {
 	// Began lists the names the cluster was opened with for the first time, Places all that ever were members, in the order of their joining.
 	Began  []string `json:"began"`
 	Places []string `json:"places"`
+	// Cluster tells this cluster from all others, also on each disk; empty in memory, and in what was begun before there was such a thing.
+	Cluster string `json:"cluster,omitempty"`
+	// Disks is what the places' disks have been through.
+	Disks map[string]diskNote `json:"disks,omitempty"`
 	// Founders are the members that an empty disk begins with, the same on all; Era counts how often the cluster began anew.
 	Founders []Member `json:"founders"`
 	Era      uint64   `json:"era,omitempty"`
@@ -49,7 +53,7 @@ func newRoster(names []string) *roster {
 // readRoster reads whose store a folder holds; nil: nobody's.
 func readRoster(dir string) (*roster, error) {
 	path := filepath.Join(dir, membersFile)
-	text, err := os.ReadFile(path)
+	text, err := peer.ReadRegular(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -62,7 +66,7 @@ func readRoster(dir string) (*roster, error) {
 	}
 	r := new(roster)
 	if err := json.Unmarshal(text, r); err != nil || len(r.Places) == 0 || len(r.Founders) == 0 || len(r.Members) == 0 {
-		return nil, fmt.Errorf("%s is damaged: it should list the members of the store that %s holds", path, dir)
+		return nil, fmt.Errorf("%s is damaged: it should list the members of the store that %s holds; %s", path, dir, withoutRoster(dir))
 	}
 	if r.Incarnations == nil {
 		r.Incarnations = make(map[string]int)
@@ -152,7 +156,7 @@ func (r *roster) saw(name, id string) {
 // clone copies what is changed in place.
 func (r *roster) clone() *roster {
 	cp := *r
-	cp.Places, cp.Incarnations = slices.Clone(r.Places), maps.Clone(r.Incarnations)
+	cp.Places, cp.Incarnations, cp.Disks = slices.Clone(r.Places), maps.Clone(r.Incarnations), maps.Clone(r.Disks)
 	return &cp
 }
 
@@ -163,15 +167,22 @@ func (c *RaftCluster) editRoster(change func(*roster)) error {
 	r := c.roster.Load().clone()
 	change(r)
 	if !c.opt.InMemory {
-		text, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
+		if err := r.write(c.opt.Dir, c.opt.Sync); err != nil {
 			return err
-		}
-		if err := peer.WriteWhole(filepath.Join(c.opt.Dir, membersFile), text, c.opt.Sync); err != nil {
-			return fmt.Errorf("note the members of the store: %w", err)
 		}
 	}
 	c.roster.Store(r)
+	return nil
+}
+
+func (r *roster) write(dir string, sync bool) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := peer.WriteWhole(filepath.Join(dir, membersFile), text, sync); err != nil {
+		return fmt.Errorf("note the members of the store: %w", err)
+	}
 	return nil
 }
 

@@ -68,6 +68,8 @@ type Disk struct {
 	condition condition
 	// check looks at a log file before it is opened; nil: it is looked at in this process.
 	check func(ctx context.Context, path string) error
+	// register keeps the marks away from the disk; nil: nobody does.
+	register Register
 	// random draws where damage goes and, when volatile is set, what a power loss leaves of what was not forced to a medium in memory.
 	random   *rand.Rand
 	volatile bool
@@ -117,27 +119,31 @@ func (d *Disk) Seed(seed uint64, volatile bool) {
 func (d *Disk) CheckBy(check func(ctx context.Context, path string) error) { d.check = check }
 
 // Wipe deletes everything. With rejoin the member will, when started again, neither vote nor stand for election until it has caught up with a
-// leader: a voter that forgot what it acknowledged could otherwise help to elect a leader that never saw it.
-func (d *Disk) Wipe(rejoin bool) error {
+// leader: a voter that forgot what it acknowledged could otherwise help to elect a leader that never saw it. who votes on it from now on; the zero value: who did before.
+func (d *Disk) Wipe(rejoin bool, who Identity) error {
 	if d.dir == "" {
 		d.mu.Lock()
-		defer d.mu.Unlock()
-		id := d.memory.identity
+		if who.ID == "" {
+			who = d.memory.identity
+		}
 		d.memory = newMemoryDisk()
-		d.memory.rejoining, d.memory.identity = rejoin, id
+		d.memory.rejoining, d.memory.identity = rejoin, who
 		d.condition.mended()
-		return nil
+		d.mu.Unlock()
+		return d.setRegistered(Marks{Wiped: rejoin})
 	}
 	d.unsaved.forget()
-	id, err := d.Identity()
-	if err != nil {
-		return err
+	if who.ID == "" {
+		var err error
+		if who, err = d.Identity(); err != nil {
+			return err
+		}
 	}
 	if err := os.RemoveAll(d.dir); err != nil {
 		return err
 	}
-	if id.ID != "" {
-		if err := d.SetIdentity(id); err != nil {
+	if who.ID != "" {
+		if err := d.SetIdentity(who); err != nil {
 			return err
 		}
 	}
@@ -145,7 +151,7 @@ func (d *Disk) Wipe(rejoin bool) error {
 		return err
 	}
 	// Last, so that one that was interrupted leaves a disk that is known to have lost something, and not one that seems new.
-	if err := d.unmark(); err != nil {
+	if err := d.unmark(Marks{Wiped: rejoin}); err != nil {
 		return err
 	}
 	d.condition.mended()
@@ -165,35 +171,37 @@ func (d *Disk) rejoining() bool { return d.marked(rejoiningFile) }
 
 // Rejoining changes the mark that Wipe sets.
 func (d *Disk) Rejoining(on bool) error {
+	if on {
+		return d.mark(rejoiningFile)
+	}
 	if d.dir == "" {
 		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.memory.rejoining = on
-		return nil
-	}
-	if !on {
-		err := os.Remove(filepath.Join(d.dir, rejoiningFile))
-		if errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
+		d.memory.rejoining = false
+		d.mu.Unlock()
+	} else if err := os.Remove(filepath.Join(d.dir, rejoiningFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return d.mark(rejoiningFile)
+	m := d.registered()
+	m.Wiped = false
+	return d.setRegistered(m)
 }
 
-// usedSuffix is of the mark beside the folder of a disk that was used, so that the loss of the whole folder is noticed too.
-const usedSuffix = ".used"
+// UsedSuffix is of the mark beside the folder of a disk that was used, so that the loss of the whole folder is noticed too.
+const UsedSuffix = ".used"
 
 // markPaths are where a mark is.
 func (d *Disk) markPaths(name string) []string {
 	paths := []string{filepath.Join(d.dir, name)}
 	if name == initialisedFile && !strings.HasSuffix(d.dir, preparedSuffix) {
-		paths = append(paths, d.dir+usedSuffix)
+		paths = append(paths, d.dir+UsedSuffix)
 	}
 	return paths
 }
 
 func (d *Disk) marked(name string) bool {
+	if m := d.registered(); name == initialisedFile && m.Used || name == rejoiningFile && m.Wiped {
+		return true
+	}
 	if d.dir == "" {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -208,11 +216,14 @@ func (d *Disk) marked(name string) bool {
 }
 
 func (d *Disk) mark(name string) error {
+	m := d.registered()
+	m.Used, m.Wiped = m.Used || name == initialisedFile, m.Wiped || name == rejoiningFile
 	if d.dir == "" {
 		d.mu.Lock()
-		defer d.mu.Unlock()
 		d.memory.initialised = d.memory.initialised || name == initialisedFile
-		return nil
+		d.memory.rejoining = d.memory.rejoining || name == rejoiningFile
+		d.mu.Unlock()
+		return d.setRegistered(m)
 	}
 	if err := os.MkdirAll(d.dir, directoryMode); err != nil {
 		return err
@@ -230,16 +241,15 @@ func (d *Disk) mark(name string) error {
 			}
 		}
 	}
-	return nil
+	return d.setRegistered(m)
 }
 
-// unmark forgets what is kept beside the folder.
-func (d *Disk) unmark() error {
-	err := os.Remove(d.dir + usedSuffix)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+// unmark forgets what is kept beside the folder, and leaves marks in the register.
+func (d *Disk) unmark(left Marks) error {
+	if err := os.Remove(d.dir + UsedSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
-	return err
+	return d.setRegistered(left)
 }
 
 // sizedFor is how long a size counts as the present one.
@@ -386,6 +396,8 @@ func (d *Disk) openFiles(logger hclog.Logger) (*opened, error) {
 func (d *Disk) inspect(path string) (checked bool, err error) {
 	info, err := os.Stat(path)
 	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return false, fmt.Errorf("%w: %w", ErrDamaged, CheckRegular(path))
 	case errors.Is(err, os.ErrNotExist):
 		if d.Used() {
 			return false, fmt.Errorf("%w: a member lived here, but %s is gone", ErrDamaged, path)

@@ -154,6 +154,9 @@ func (s *fileSnapshots) read(id string, whole bool) (state io.ReadCloser, meta *
 	damaged := func(what string, err error) error {
 		return fmt.Errorf("snapshot %s: %w: %s: %w", s.path(id), mvcc.ErrDamaged, what, err)
 	}
+	if err := CheckRegular(s.path(id)); err != nil {
+		return nil, nil, err
+	}
 	f, err := os.Open(s.path(id))
 	if err != nil {
 		return nil, nil, err

@@ -20,6 +20,8 @@ type Identity struct {
 	Joined uint64 `json:"joined,omitempty"`
 	// Era counts how often the cluster was begun anew (from a backup, or from nothing). What is said in an earlier one is void.
 	Era uint64 `json:"era,omitempty"`
+	// Cluster tells one cluster from all others; empty in memory, and in what was begun before there was such a thing.
+	Cluster string `json:"cluster,omitempty"`
 }
 
 // Identity is what SetIdentity wrote; the zero value where nothing was.
@@ -30,7 +32,7 @@ func (d *Disk) Identity() (Identity, error) {
 		return d.memory.identity, nil
 	}
 	path := filepath.Join(d.dir, identityFile)
-	text, err := os.ReadFile(path)
+	text, err := ReadRegular(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Identity{}, nil
 	}
@@ -38,7 +40,10 @@ func (d *Disk) Identity() (Identity, error) {
 	if err == nil {
 		err = json.Unmarshal(text, &id)
 	}
-	if err != nil || id.ID == "" {
+	if err == nil && id.ID == "" {
+		err = errors.New("it has no id")
+	}
+	if err != nil {
 		return Identity{}, fmt.Errorf("%w: %s does not say who votes here: %w", errDamagedDisk, path, err)
 	}
 	return id, nil
@@ -90,15 +95,15 @@ func WriteWhole(path string, text []byte, sync bool) error {
 func (d *Disk) SetAside() (where string, err error) {
 	if d.dir == "" {
 		d.mu.Lock()
-		defer d.mu.Unlock()
 		d.aside = append(d.aside, d.memory)
 		d.memory = newMemoryDisk()
 		d.condition.mended()
-		return "", nil
+		d.mu.Unlock()
+		return "", d.setRegistered(Marks{})
 	}
 	if _, err := os.Stat(d.dir); errors.Is(err, os.ErrNotExist) {
 		d.condition.mended()
-		return "", d.unmark()
+		return "", d.unmark(Marks{})
 	}
 	if o, err := d.open(hclog.NewNullLogger()); err == nil { // saves what its files do not hold yet; where they are damaged, what they hold is all there is
 		if err := o.close(); err != nil {
@@ -111,7 +116,7 @@ func (d *Disk) SetAside() (where string, err error) {
 		if _, err := os.Stat(where); !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		if err := d.unmark(); err != nil { // first: the mark inside stays until the whole is moved
+		if err := d.unmark(Marks{}); err != nil { // first: the mark inside stays until the whole is moved
 			return "", err
 		}
 		d.condition.mended()

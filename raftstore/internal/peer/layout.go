@@ -19,7 +19,7 @@ const (
 // CheckLayout reads the version of a folder and refuses one that is not ours. A folder without one is new where used says that nothing is in it, and gets one.
 func CheckLayout(dir string, used func() bool, sync bool) error {
 	path := filepath.Join(dir, versionFile)
-	text, err := os.ReadFile(path)
+	text, err := ReadRegular(path)
 	if err == nil {
 		version, ok := strings.CutPrefix(strings.TrimSpace(string(text)), versionPrefix)
 		switch {
@@ -50,12 +50,5 @@ func (d *Disk) layOut() error {
 			return err
 		}
 	}
-	return CheckLayout(d.dir, func() bool {
-		for _, name := range []string{logFile, initialisedFile, snapshotFolder} {
-			if _, err := os.Stat(filepath.Join(d.dir, name)); err == nil {
-				return true
-			}
-		}
-		return false
-	}, d.sync)
+	return CheckLayout(d.dir, d.Holds, d.sync)
 }

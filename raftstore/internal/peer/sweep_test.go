@@ -206,7 +206,7 @@ func TestDamageIsRefusedByNameOrDoesNoHarm(t *testing.T) {
 				default:
 					whole++
 				}
-				if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+usedSuffix), os.CopyFS(root, os.DirFS(root+".good"))); err != nil {
+				if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+UsedSuffix), os.CopyFS(root, os.DirFS(root+".good"))); err != nil {
 					t.Fatal(err)
 				}
 			}
