@@ -84,12 +84,15 @@ func (e *Engine) member(given event.Seq, c command.Member) error {
 	case command.Replace:
 		e.removeMember(given, host, func(lines []string, err error) {
 			if err != nil {
+				if errors.Is(err, raftstore.ErrTimeout) || errors.Is(err, raftstore.ErrStopped) {
+					err = fmt.Errorf("%w; where %s is no member any more by now, to let it join: member add %s", err, host, host)
+				}
 				report(lines, err)
 				return
 			}
 			e.addMember(given, host, func(more []string, err error) {
 				if err != nil {
-					err = fmt.Errorf("%s was removed, but did not join again: %w", host, err)
+					err = fmt.Errorf("half of it was done: %s was removed and is no member now; the other half, to let it join again, was not: %w; to let it join: member add %s", host, err, host)
 				}
 				report(append(lines, more...), err)
 			})
@@ -219,7 +222,7 @@ func (e *Engine) joinMachine(cause event.Seq, host string) {
 // rejoin is kubeadm join on a machine that runs: the kubelet starts anew and with it, at once, what had been waiting for the end of a back-off.
 func (m *machine) rejoin(cause event.Seq) {
 	if pg := m.programs["etcd"]; pg != nil { // it found out that it was removed, or is about to
-		pg.end(cause, 1, "exited", raftstore.ErrRemoved.Error())
+		pg.end(cause, 1, "exited", raftstore.RemovedReason(m.host))
 	}
 	pg := m.programs["kubelet"]
 	if pg == nil {
@@ -286,7 +289,7 @@ func (e *Engine) mend(err error, host string) string {
 	}
 	switch {
 	case errors.Is(err, raftstore.ErrTimeout):
-		return "nothing was changed; " + arithmetic(m) + ": are so many up and in touch?"
+		return "it was not done; " + arithmetic(m) + ": are so many up and in touch?"
 	case errors.Is(err, raftstore.ErrUnhealthy), errors.Is(err, raftstore.ErrNotEnoughStarted):
 		if len(down) > 0 {
 			return fmt.Sprintf("%s, and %s not running: start it, or remove it first (member remove %s)", arithmetic(m), areOr(down), down[0])

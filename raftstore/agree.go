@@ -153,7 +153,7 @@ func (p *place) judge(m Membership) (odd []string, split bool) {
 
 // diverged stops a member whose state is not that of the others.
 func (l *life) diverged(index uint64) {
-	if !l.m.end(l, fmt.Sprintf("its state differs from that of the majority at log index %d: it was stopped; give it a new disk with member remove %s and member add %s", index, l.m.name, l.m.name)) {
+	if !l.m.end(l, fmt.Sprintf("its state differs from that of the majority at log index %d: it was stopped; to give it a new disk: member replace %s", index, l.m.name)) {
 		return
 	}
 	l.m.c.opt.Observer.Changed(Change{Kind: Diverged, Member: l.m.name, Index: index})

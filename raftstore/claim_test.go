@@ -49,3 +49,22 @@ func TestAFolderThatCannotBeUsedIsRefusedAtOnce(t *testing.T) {
 	}
 	again.Close()
 }
+
+// Whoever counts the masters, as the command line does, need not know which of them a folder has by now.
+func TestAFolderOpensForAsManyMembersAsItHasOrBeganWith(t *testing.T) {
+	r := newRoster(names(3))
+	r.Places = append(r.Places, "master-4", "master-5")
+	r.Members = []Member{{Name: "master-2"}, {Name: "master-3"}, {Name: "master-4"}, {Name: "master-5"}}
+	for n, opens := range map[int]bool{1: false, 2: false, 3: true, 4: true, 5: false} {
+		if r.opens(names(n)) != opens {
+			t.Errorf("%d masters: opens %v", n, !opens)
+		}
+	}
+	want := "DIR holds the store of 4 masters (master-2, master-3, master-4, master-5), not of 5; ask for 4, or for 3 as when it began, or use another folder; members come and go by member add and member remove"
+	if got := r.refusal("DIR", names(5)).Error(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if other := []string{"a", "b", "c"}; r.opens(other) || !strings.Contains(r.refusal("DIR", other).Error(), "none of which is called a or b or c") {
+		t.Errorf("other masters: %v", r.refusal("DIR", other))
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"example.com/kubeviz/raftstore/failure"
@@ -62,10 +63,14 @@ func (c *RaftCluster) Traps() *failure.Traps { return &c.upkeep.traps }
 // downBecause is why a member that should run does not, and how to go on.
 func (m *member) downBecause(err error) string {
 	switch {
+	case errors.Is(err, peer.ErrRemoved):
+		return RemovedReason(m.name)
 	case errors.Is(err, peer.ErrDamaged):
-		return fmt.Sprintf("%v; nothing was deleted: \"member remove %s\" and \"member add %s\" bring it back as a new member, \"wipe %s\" as an empty one", err, m.name, m.name, m.name)
+		return fmt.Sprintf("%v; nothing was deleted. To give it a new disk: \"member replace %s\"; only where too few are up to agree to that: \"kill %s\", then \"wipe %s\"", err, m.name, m.name, m.name)
 	case errors.Is(err, failure.ErrNoSpace), errors.Is(err, failure.ErrReadOnly):
-		return fmt.Sprintf("%v; start it again when that has been mended", err)
+		return fmt.Sprintf("%v; \"disk %s ok\" ends that, and then it starts again by itself", err, m.name)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Sprintf("%v; make room there, and then it starts again by itself", err)
 	}
 	return err.Error()
 }

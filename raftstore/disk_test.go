@@ -360,7 +360,7 @@ func TestADamagedMemberIsNamedOrWholeAndJoinsAsNew(t *testing.T) {
 				}
 				awaitWall(t, "a word on the disk", func() bool { s := victim.Status(); return s.Up && s.Ready || !s.Up && s.Err != "" })
 				if s := victim.Status(); !s.Up {
-					if !strings.Contains(s.Err, "disk damaged") || !strings.Contains(s.Err, "member remove "+victim.name) || s.Disk != state {
+					if !strings.Contains(s.Err, "disk damaged") || !strings.Contains(s.Err, "member replace "+victim.name) || strings.Contains(s.Err, o.Dir+"/") || s.Disk != state {
 						t.Fatalf("refused without a name and a way on: %+v", s)
 					}
 					if state == failure.Torn {

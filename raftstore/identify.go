@@ -1,6 +1,7 @@
 package raftstore
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,7 +29,9 @@ type diskNote struct {
 func same(a, b peer.Identity) bool { return a.ID == b.ID && a.Era == b.Era && a.Cluster == b.Cluster }
 
 // identityOf is who a member of the present era is.
-func (r *roster) identityOf(x Member) peer.Identity { return peer.Identity{ID: x.ID, Era: r.Era, Cluster: r.Cluster} }
+func (r *roster) identityOf(x Member) peer.Identity {
+	return peer.Identity{ID: x.ID, Era: r.Era, Cluster: r.Cluster}
+}
 
 // noteDisk notes what a disk has been through, in a roster that is being changed.
 func (r *roster) noteDisk(name string, n diskNote) {
@@ -81,7 +84,7 @@ func (m *member) identify() (peer.Identity, error) {
 	who, err := m.disk.Identity()
 	if !member {
 		if err == nil && who.ID == "" {
-			err = ErrRemoved
+			err = errors.New(RemovedReason(m.name))
 		}
 		return who, err // if it was removed the others will tell it so
 	}

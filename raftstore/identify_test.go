@@ -107,7 +107,7 @@ func TestOnlyItsOwnDiskBringsAMemberBack(t *testing.T) {
 			map[string]string{"master-1": "does not say whose it is"}},
 		{"a mark gone", remove("master-1.used", "master-1/initialised"), nil},
 		{"an identity gone", remove("master-1/identity.json"), map[string]string{"master-1": "does not say whose it is"}},
-		{"all that says that it was used gone, and the log", remove("master-1/initialised", "master-1/raft.db", "master-1/snapshots", "master-1.used"), map[string]string{"master-1": "raft.db is gone"}},
+		{"all that says that it was used gone, and the log", remove("master-1/initialised", "master-1/raft.db", "master-1/snapshots", "master-1.used"), map[string]string{"master-1": "its log is gone (raft.db)"}},
 		{"an identity of another place", own2("master-2/identity.json", "master-1/identity.json"), map[string]string{"master-1": "is that of master-2"}},
 		{"an identity of another cluster", foreign2("master-1/identity.json", "master-1/identity.json"), map[string]string{"master-1": "another cluster"}},
 		{"an identity that does not read", written("master-1/identity.json", "rubbish"), map[string]string{"master-1": "does not say who votes here"}},

@@ -101,7 +101,10 @@ func (l *life) run(before *life, dropLog bool) {
 	c := l.m.c
 	who, err := l.m.identify()
 	if err != nil {
-		l.m.end(l, err.Error())
+		if errors.Is(err, peer.ErrDamaged) {
+			l.m.disk.Found(err)
+		}
+		l.m.end(l, l.m.downBecause(err))
 		return
 	}
 	l.who = who

@@ -362,7 +362,7 @@ func (l *life) mindRemoval() {
 				continue
 			}
 			if yes, err := l.m.c.fabric.Call(l.m.name, m.name, q, l.stop, once); err == nil && yes == true {
-				l.m.end(l, ErrRemoved.Error())
+				l.m.end(l, RemovedReason(l.m.name))
 				return
 			}
 		}

@@ -177,7 +177,7 @@ func TestShrinkFromFiveToThreeUnderLoad(t *testing.T) {
 		pause(time.Second, nil)
 		for _, name := range names(5)[3:] {
 			mustChange(t, c.RemoveMember, name)
-			awaitWall(t, name+" to hear of it", func() bool { s := c.Store(name).Status(); return !s.Up && s.Err == ErrRemoved.Error() })
+			awaitWall(t, name+" to hear of it", func() bool { s := c.Store(name).Status(); return !s.Up && s.Err == RemovedReason(name) })
 			pause(300*time.Millisecond, nil)
 		}
 		stop(t)
@@ -204,7 +204,7 @@ func TestTheLeaderIsRemovedUnderLoad(t *testing.T) {
 					awaitWall(t, "a leader", c.Led)
 					lead := c.leaderLife().m.name
 					mustChange(t, c.RemoveMember, lead)
-					awaitWall(t, lead+" to stop", func() bool { s := c.Store(lead).Status(); return !s.Up && s.Err == ErrRemoved.Error() })
+					awaitWall(t, lead+" to stop", func() bool { s := c.Store(lead).Status(); return !s.Up && s.Err == RemovedReason(lead) })
 				}
 				stop(t)
 				if got := voters(c); len(got) != 1 {
@@ -315,7 +315,7 @@ func TestAMemberRemovedWhileAwayIsToldWhenItComesBackAndDisturbsNobody(t *testin
 			if err := c.StartMember(away); err != nil {
 				t.Fatal(err)
 			}
-			awaitWall(t, "the end of it", func() bool { s := c.Store(away).Status(); return !s.Up && s.Err == ErrRemoved.Error() })
+			awaitWall(t, "the end of it", func() bool { s := c.Store(away).Status(); return !s.Up && s.Err == RemovedReason(away) })
 		}
 		pause(5*time.Second, nil)
 		if _, now := c.leaderLife().peer.Load().Role(); now != term {
@@ -473,7 +473,7 @@ func TestAFolderOpensTheMembersItHasByNow(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, given := range [][]string{names(3), {"master-2", "master-3", "master-4"}} {
+	for _, given := range [][]string{names(3), {"master-2", "master-3", "master-4"}, names(4)[:3]} {
 		c = openLed(t, Options{Members: given, Dir: dir, Rate: 5})
 		awaitWall(t, "a settled cluster", c.Settled)
 		if got := voters(c); !slices.Equal(got, []string{"master-2", "master-3", "master-4"}) {
@@ -482,7 +482,7 @@ func TestAFolderOpensTheMembersItHasByNow(t *testing.T) {
 		if got := c.Members(); !slices.Equal(got, names(4)) {
 			t.Errorf("places %v", got)
 		}
-		if s := c.Store("master-1").Status(); s.Up || s.Err != ErrRemoved.Error() {
+		if s := c.Store("master-1").Status(); s.Up || s.Err != RemovedReason("master-1") {
 			t.Errorf("the removed one: %+v", s)
 		}
 		if s := c.Store("master-4").Status(); s.ID != "master-4" || !s.Up {

@@ -75,7 +75,7 @@ const (
 
 // Options say what cluster to open. The zero value of everything but Members and Dir (or InMemory) is a sensible default.
 type Options struct {
-	// Members are the names, one to nine, all different. A folder that holds a store already may hold other members by now: then these are either its members or those it began with.
+	// Members are the names, one to nine, all different. A folder that holds a store already may hold other members by now: then these are as many as it has, or as it began with.
 	Members []string
 	// Dir holds one folder per member. InMemory keeps everything in memory instead; a member's disk then lives as long as the cluster.
 	Dir      string
@@ -235,7 +235,7 @@ func Open(o Options) (*RaftCluster, error) {
 	var lives []*life
 	for _, m := range c.places() {
 		if _, in := kept.Find(m.name); !in {
-			m.failure = ErrRemoved.Error()
+			m.failure = RemovedReason(m.name)
 			continue
 		}
 		l, err := m.start(false)

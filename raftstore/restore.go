@@ -88,7 +88,7 @@ func (c *RaftCluster) Restore(r io.Reader) (BackupInfo, error) {
 		if in {
 			m.fail("")
 		} else {
-			m.fail(ErrRemoved.Error())
+			m.fail(RemovedReason(m.name))
 		}
 	}
 	c.forgetTold()

@@ -378,7 +378,7 @@ func TestWhoWasRemovedBeforeARestoreIsToldSo(t *testing.T) {
 		}
 		startAll(t, c)
 		c.StartMember("master-4")
-		awaitWall(t, "the end of master-4", func() bool { s := c.Store("master-4").Status(); return !s.Up && s.Err == ErrRemoved.Error() })
+		awaitWall(t, "the end of master-4", func() bool { s := c.Store("master-4").Status(); return !s.Up && s.Err == RemovedReason("master-4") })
 		if got := voters(c); !slices.Equal(got, names(3)) {
 			t.Errorf("voters %v", got)
 		}

@@ -83,25 +83,23 @@ func (r *roster) names() []string {
 	return names
 }
 
-// opens tells whether a caller who asks for members of these names means this cluster: as it is, or as it was before member commands changed it.
+// opens tells whether a caller who asks for members of these names means this cluster. What counts is how many they are: as many as it has now, or as it began with. Which ones it has
+// is for the folder to say, because members come and go, and a caller who only counts cannot know. One of them it must have had, or it is another cluster that is meant.
 func (r *roster) opens(names []string) bool {
-	same := func(have []string) bool {
-		a, b := slices.Clone(have), slices.Clone(names)
-		slices.Sort(a)
-		slices.Sort(b)
-		return slices.Equal(a, b)
-	}
-	return slices.Equal(names, r.Began) || same(r.names())
+	return (len(names) == len(r.Members) || len(names) == len(r.Began)) && slices.ContainsFunc(names, func(n string) bool { return slices.Contains(r.Places, n) })
 }
 
 // refusal says what to do for who asks for others.
 func (r *roster) refusal(dir string, names []string) error {
 	now := r.names()
-	if slices.Equal(now, r.Began) {
-		return fmt.Errorf("%s holds the store of %d masters (%s), not of %d; use as many, or another folder", dir, len(now), strings.Join(now, ", "), len(names))
+	holds := fmt.Sprintf("%s holds the store of %d masters (%s)", dir, len(now), strings.Join(now, ", "))
+	if len(names) == len(now) || len(names) == len(r.Began) {
+		return fmt.Errorf("%s, none of which is called %s; use another folder", holds, strings.Join(names, " or "))
 	}
-	return fmt.Errorf("%s holds the store of %d masters (%s), not of %d; it began with %d, which opens it as well: use one of the two numbers, or another folder; members come and go by "+
-		"member add and member remove", dir, len(now), strings.Join(now, ", "), len(names), len(r.Began))
+	if len(now) == len(r.Began) {
+		return fmt.Errorf("%s, not of %d; ask for %d, or use another folder", holds, len(names), len(now))
+	}
+	return fmt.Errorf("%s, not of %d; ask for %d, or for %d as when it began, or use another folder; members come and go by member add and member remove", holds, len(names), len(now), len(r.Began))
 }
 
 // founders is what an empty disk begins with.
@@ -236,7 +234,7 @@ func (c *RaftCluster) configured(l *life, conf peer.Configuration) {
 	}
 	c.announcing.Unlock()
 	if _, in := conf.Find(l.who.ID); !in && conf.Index > l.who.Joined {
-		l.goes("leave", func() { l.m.end(l, ErrRemoved.Error()) })
+		l.goes("leave", func() { l.m.end(l, RemovedReason(l.m.name)) })
 	}
 }
 

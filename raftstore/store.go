@@ -15,6 +15,7 @@ package raftstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"example.com/kubeviz/raftstore/mvcc"
@@ -174,4 +175,9 @@ type Store interface {
 	HashKV(rev int64) (mvcc.HashKV, error)
 	// Status tells this member's own view; it works without a leader.
 	Status() MemberStatus
+}
+
+// RemovedReason is what the status of a member says that ended with ErrRemoved, and how it can join again.
+func RemovedReason(name string) string {
+	return fmt.Sprintf("%v; to let it join: member add %s", ErrRemoved, name)
 }

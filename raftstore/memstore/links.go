@@ -70,7 +70,7 @@ func (c *Cluster) examine() {
 	for _, m := range c.places {
 		connected := c.leader != nil && c.reach(m, c.leader)
 		if connected && !m.in {
-			m.stop(raftstore.ErrRemoved.Error()) // it hears of it now
+			m.stop(raftstore.RemovedReason(m.name)) // it hears of it now
 			continue
 		}
 		if m.connected && !connected {

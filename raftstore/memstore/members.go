@@ -136,7 +136,7 @@ func (c *Cluster) RemoveMember(ctx context.Context, name string, done func(rafts
 		}
 		m.in, m.learner = false, false
 		if m.connected {
-			m.stop(raftstore.ErrRemoved.Error())
+			m.stop(raftstore.RemovedReason(m.name))
 		}
 		return nil
 	}, done)

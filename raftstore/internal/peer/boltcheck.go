@@ -38,7 +38,7 @@ func checkBoltFile(path string) error {
 		err = c.tree(root, nil, nil, 0)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %s: %w", errDamagedDisk, path, err)
+		return notAsWritten(path, fmt.Errorf("%w: %w", errDamagedDisk, err))
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
@@ -36,16 +38,26 @@ func CheckFile(path string) error {
 		return first
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return notAsWritten(path, err)
 	}
 	store, err := raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: readOnly})
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(checkContent(store), store.Close()); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return notAsWritten(path, err)
 	}
 	return nil
+}
+
+// notAsWritten says first what it comes to that a log file is damaged, and then where, for who knows the format. The folder is left out: whoever reads it asks for the member, and the folder may be a
+// temporary one.
+func notAsWritten(path string, err error) error {
+	if !errors.Is(err, errDamagedDisk) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	where := strings.ReplaceAll(strings.ReplaceAll(err.Error(), errDamagedDisk.Error()+": ", ""), "\n", "; ")
+	return fmt.Errorf("%w: part of its log is not what was written (%s: %s)", errDamagedDisk, filepath.Base(path), where)
 }
 
 func checkContent(store backing) error {

@@ -305,7 +305,7 @@ func (o *opened) kill() {
 func (d *Disk) open(logger hclog.Logger) (o *opened, err error) {
 	defer func() {
 		if errors.Is(err, ErrDamaged) {
-			d.found(err)
+			d.Found(err)
 		}
 	}()
 	if d.dir == "" {
@@ -314,8 +314,8 @@ func (d *Disk) open(logger hclog.Logger) (o *opened, err error) {
 	return d.openFiles(logger)
 }
 
-// found notes that a check found damage.
-func (d *Disk) found(err error) {
+// Found notes that a check found damage.
+func (d *Disk) Found(err error) {
 	if !d.Condition().Damages() {
 		d.condition.become(failure.Damaged, err.Error())
 	}
@@ -400,14 +400,14 @@ func (d *Disk) inspect(path string) (checked bool, err error) {
 		return false, fmt.Errorf("%w: %w", ErrDamaged, CheckRegular(path))
 	case errors.Is(err, os.ErrNotExist):
 		if d.Used() {
-			return false, fmt.Errorf("%w: a member lived here, but %s is gone", ErrDamaged, path)
+			return false, fmt.Errorf("%w: a member lived here, but its log is gone (%s)", ErrDamaged, filepath.Base(path))
 		}
 		return true, nil
 	case err != nil:
 		return false, err
 	case info.Size() == 0 && d.Used():
 		// Bolt would take an empty file for a new store, and the member would have forgotten its vote.
-		return false, fmt.Errorf("%w: %s is empty", ErrDamaged, path)
+		return false, fmt.Errorf("%w: a member lived here, but its log is empty (%s)", ErrDamaged, filepath.Base(path))
 	}
 	checked, err = d.checkFile(path)
 	if errors.Is(err, ErrDamaged) && !d.Used() {
@@ -439,7 +439,7 @@ func openBolt(path string, sync bool) (*raftboltdb.BoltStore, error) {
 		debug.SetPanicOnFault(true)
 		defer func() {
 			if r := recover(); r != nil {
-				results <- result{err: fmt.Errorf("%w: open %s: %v", errDamagedDisk, path, r)}
+				results <- result{err: notAsWritten(path, fmt.Errorf("%w: open: %v", errDamagedDisk, r))}
 			}
 		}()
 		store, err := raftboltdb.New(raftboltdb.Options{Path: path, NoSync: !sync, BoltOptions: &bbolt.Options{

@@ -141,7 +141,7 @@ func Start(conf Config) (started *Peer, err error) {
 	}()
 	if err := p.disk.check(conf.Disk.Used()); err != nil {
 		if errors.Is(err, ErrDamaged) {
-			conf.Disk.found(err)
+			conf.Disk.Found(err)
 		}
 		return nil, err
 	}
