@@ -286,6 +286,9 @@ func withCluster(s scenario.Scenario, f clusterFlags, record string, show func(*
 	if err != nil {
 		return err
 	}
+	if n := e.Notice(); n != "" {
+		fmt.Fprintf(os.Stderr, "kubeviz: %s\n", n)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	guard := &term.Guard{}
 	ended := make(chan struct{})
@@ -520,6 +523,7 @@ type runFiles struct {
 
 func headlessRun(cmd *cobra.Command, o headless.Options, files runFiles, output string) (err error) {
 	o.Keep = files.frame != ""
+	o.Notice = func(n string) { fmt.Fprintf(cmd.ErrOrStderr(), "kubeviz: %s\n", n) }
 	if files.journal != "" {
 		file, cerr := os.Create(files.journal)
 		if cerr != nil {

@@ -87,6 +87,7 @@ type Engine struct {
 	leases   leaseHolders
 	targets  atomic.Pointer[[]string]
 
+	notice     string            // see Notice
 	resumeRate sim.Rate          // rate before a pause
 	restoring  bool              // the store is being restored
 	kept       map[string][]byte // backups that live as long as the program
@@ -101,14 +102,21 @@ func New(o Options) (*Engine, error) {
 	if o.Start.IsZero() {
 		o.Start = time.Now()
 	}
-	if t := clockIn(o.DataDir); o.Store == StoreRaft && t.After(o.Start) {
-		o.Start = t // simulated time may have run ahead of the wall; in what was stored then it must not go back
+	notice := ""
+	if o.Store == StoreRaft && o.DataDir != "" {
+		at, gone, err := clockIn(o.DataDir, o.Start, time.Now())
+		if err != nil {
+			return nil, fmt.Errorf("data directory: %w", err)
+		}
+		if notice = gone; at.After(o.Start) {
+			o.Start = at // simulated time may have run ahead of the wall; in what was stored then it must not go back
+		}
 	}
 	o.Start = o.Start.UTC().Truncate(time.Millisecond)
 	if o.HeldRate == 0 {
 		o.HeldRate = 1
 	}
-	e := &Engine{opts: o, byHost: map[string]*machine{}, leases: leaseHolders{}, resumeRate: o.Rate, kept: map[string][]byte{}}
+	e := &Engine{opts: o, byHost: map[string]*machine{}, leases: leaseHolders{}, notice: notice, resumeRate: o.Rate, kept: map[string][]byte{}}
 	e.loop = sim.New(sim.Options{Start: o.Start, Seed: o.Seed, Rate: o.Rate, Gate: e.gate, Panicked: e.panicked})
 	jo := journal.Options{Now: e.loop.Now, Capacity: o.JournalCapacity}
 	if !o.Repeatable {
@@ -125,6 +133,9 @@ func New(o Options) (*Engine, error) {
 	masters, workers := hostNames("master", o.Scenario.Cluster.Masters), hostNames("worker", o.Scenario.Cluster.Workers)
 	if err := e.openStore(masters); err != nil {
 		return nil, err
+	}
+	if err := e.keepClock(o.Start); err != nil { // what cannot be written at the end is said at the start
+		return nil, errors.Join(fmt.Errorf("data directory: %w", err), e.store.cluster.Close())
 	}
 	masters = e.store.cluster.Members() // the data directory may know of more that joined later
 	e.root = e.journal.Emit(event.Engine, 0, event.ClusterStarted{Preset: o.Scenario.Name, Version: o.Version, Seed: o.Seed, Store: o.Store,
@@ -227,6 +238,9 @@ func (e *Engine) Now() time.Time { return e.loop.Clock() }
 
 // Start is the simulated instant at which the cluster began. Any goroutine.
 func (e *Engine) Start() time.Time { return e.opts.Start }
+
+// Notice is what whoever starts the cluster should know of its data directory, in one line; empty: nothing. Any goroutine.
+func (e *Engine) Notice() string { return e.notice }
 
 // SetRate changes the pace before Run or between two runs; while it runs, use command.Speed.
 func (e *Engine) SetRate(r sim.Rate) { e.setRate(e.root, r, "") }

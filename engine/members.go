@@ -84,7 +84,7 @@ func (e *Engine) member(given event.Seq, c command.Member) error {
 	case command.Replace:
 		e.removeMember(given, host, func(lines []string, err error) {
 			if err != nil {
-				if errors.Is(err, raftstore.ErrTimeout) || errors.Is(err, raftstore.ErrStopped) {
+				if errors.Is(err, errMaybe) {
 					err = fmt.Errorf("%w; where %s is no member any more by now, to let it join: member add %s", err, host, host)
 				}
 				report(lines, err)
@@ -260,13 +260,15 @@ func evenHint(m raftstore.Membership) []string {
 	return []string{fmt.Sprintf("an even number: %d voters can lose no more than %d could", v, v-1)}
 }
 
+var errMaybe = errors.New("it may have happened or may still happen: look before you try again")
+
 // answered says what became of an order to the store, and how to mend it. host is whom it was about, if anybody.
 func (e *Engine) answered(w raftstore.Written, host string) error {
 	switch w.Outcome {
 	case raftstore.Done:
 		return nil
 	case raftstore.Unknown:
-		return fmt.Errorf("%w; it may have happened or may still happen: look before you try again", w.Err)
+		return fmt.Errorf("%w; %w", w.Err, errMaybe)
 	}
 	if hint := e.mend(w.Err, host); hint != "" {
 		return fmt.Errorf("%w; %s", w.Err, hint)

@@ -31,6 +31,8 @@ type Options struct {
 	Seed    uint64
 	// Start is the simulated beginning; zero: engine.RepeatableStart.
 	Start time.Time
+	// Notice, when set, hears what is to be known of the data directory (engine.Engine.Notice).
+	Notice func(string)
 	// HeldRate is the pace at which the clock is held while the raft store is at work; 0: 1 (see engine.Options).
 	HeldRate sim.Rate
 	Version  string
@@ -97,6 +99,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		Rate: sim.Unpaced, HeldRate: o.HeldRate, Start: o.Start, Repeatable: repeatable, Writers: writers, JournalCapacity: capacity})
 	if err != nil {
 		return Result{}, err
+	}
+	if n := e.Notice(); n != "" && o.Notice != nil {
+		o.Notice(n)
 	}
 	runErr := e.RunFor(ctx, o.For)
 	closeErr := e.Close()
