@@ -7,13 +7,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"example.com/kubeviz/engine"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/scenario"
 )
 
 // TestABrokenLivenessProbeRestartsTheContainerAndLeadsBackToTheCommand: three failed probes, 10 s apart, then a restart that mends it (fidelity KLT-15).
 func TestABrokenLivenessProbeRestartsTheContainerAndLeadsBackToTheCommand(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	s, err := scenario.Parse([]byte(`
 cluster: {masters: 1, workers: 1}
 manifests: |

@@ -44,6 +44,7 @@ func (p *told) everyFactIsRooted() {
 }
 
 func TestEveryFactLeadsBackToACommandOrTheStart(t *testing.T) {
+	t.Parallel()
 	for _, r := range []run{
 		{seed: 3, length: 9 * time.Minute, do: []string{"60s cut worker-1 all", "8m heal"}},
 		{seed: 4, length: 4 * time.Minute, do: []string{"60s kill leader", "2m start master-1"}},
@@ -53,7 +54,7 @@ func TestEveryFactLeadsBackToACommandOrTheStart(t *testing.T) {
 		{store: engine.StoreRaft, seed: 7, length: 2 * time.Minute, do: []string{"60s kill leader", "70s scale deployment nginx --replicas=8"}},
 	} {
 		t.Run(strings.Join(r.do, ", "), func(t *testing.T) {
-			t.Parallel()
+			besides(t, r.store)
 			play(t, r).everyFactIsRooted()
 		})
 	}
@@ -68,7 +69,7 @@ func (p *told) passes(r event.Record, command event.Record) {
 }
 
 func TestTheReplacementOfALostPodLeadsBackToTheCut(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	p := play(t, run{seed: 1, length: 8 * time.Minute, do: []string{"60s cut worker-1 all"}})
 	cut := p.command("cut worker-1 all")
 	judged, _ := must(p, "the judgement", time.Minute, func(e event.NodeJudged) bool { return e.Node == "worker-1" })
@@ -86,7 +87,7 @@ func TestTheReplacementOfALostPodLeadsBackToTheCut(t *testing.T) {
 }
 
 func TestTheNextActiveSchedulerLeadsBackToTheKill(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	for seed := range uint64(2) {
 		quiet := play(t, run{unwritten: true, seed: seed, length: 30 * time.Second})
 		for _, lease := range []string{"kube-scheduler", "kube-controller-manager"} {
@@ -100,7 +101,7 @@ func TestTheNextActiveSchedulerLeadsBackToTheKill(t *testing.T) {
 }
 
 func TestTheNextActiveAfterACleanStopLeadsBackToTheStop(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	for seed := range uint64(3) {
 		p := play(t, run{unwritten: true, seed: seed, length: 2 * time.Minute, do: []string{"60s stop scheduler-leader", "80s stop controller-manager-leader"}})
 		for _, c := range []struct{ lease, command string }{{"kube-scheduler", "stop scheduler-leader"}, {"kube-controller-manager", "stop controller-manager-leader"}} {
@@ -113,7 +114,7 @@ func TestTheNextActiveAfterACleanStopLeadsBackToTheStop(t *testing.T) {
 }
 
 func TestAContainerLeadsBackToTheScaleThatWantedIt(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	p := play(t, run{seed: 1, length: 2 * time.Minute, do: []string{"60s kubectl scale deployment nginx --replicas=8"}})
 	scale := p.command("kubectl scale deployment nginx --replicas=8")
 	running := all(p, time.Minute, func(e event.ContainerChanged) bool { return e.State == event.ContainerRunning })
@@ -129,7 +130,7 @@ func TestAContainerLeadsBackToTheScaleThatWantedIt(t *testing.T) {
 }
 
 func TestWhatALostMajorityDoesLeadsBackToTheKillThatTookIt(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	p := play(t, run{seed: 1, length: 3 * time.Minute, do: []string{"60s kill master-2", "60s kill master-3"}})
 	kill := p.command("kill master-3")
 	out, _ := must(p, "the balancer takes master-1 out", time.Minute, func(e event.BackendChanged) bool { return e.Backend == "master-1" && !e.Healthy })

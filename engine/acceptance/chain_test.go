@@ -117,11 +117,12 @@ func webContainer(s event.ContainerState) func(event.ContainerChanged) bool {
 }
 
 func TestEveryHopFromTheCommandToTheRunningContainerIsThere(t *testing.T) {
+	t.Parallel()
 	const create = "kubectl create deployment web --image=nginx --replicas=3"
 	for _, store := range []string{engine.StoreRaft, engine.StoreMemory} {
 		t.Run(store, func(t *testing.T) {
 			if store == engine.StoreMemory {
-				t.Parallel()
+				besides(t, store)
 			}
 			p := play(t, run{store: store, seed: 1, length: 70 * time.Second, do: []string{"50s " + create}})
 			raft := store == engine.StoreRaft
@@ -150,7 +151,7 @@ func TestEveryHopFromTheCommandToTheRunningContainerIsThere(t *testing.T) {
 }
 
 func TestEveryHopFromTheCutToTheReplacementIsThere(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	const cutAt, healAt = 60 * time.Second, 8 * time.Minute
 	p := play(t, run{seed: 1, length: 9 * time.Minute, do: []string{"40s kubectl create deployment web --image=nginx --replicas=4", "60s cut worker-2 all", "8m heal"}})
 	const toDeletion = `CommandGiven
@@ -184,7 +185,7 @@ func TestEveryHopFromTheCutToTheReplacementIsThere(t *testing.T) {
 }
 
 func TestAContainerThatCrashesAgainFollowsFromItsBackOff(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	p := play(t, run{seed: 1, length: 4 * time.Minute, do: []string{"40s kubectl run one --image=nginx:1.27", "60s crash pod/default/one", "70s crash pod/default/one"}})
 	crash := p.command("crash pod/default/one")
 	of := func(s event.ContainerState) func(event.ContainerChanged) bool {
@@ -201,7 +202,7 @@ func TestAContainerThatCrashesAgainFollowsFromItsBackOff(t *testing.T) {
 }
 
 func TestAPodThatAKubeletFindsInItsFirstListFollowsFromItsBinding(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	p := play(t, run{seed: 1, length: 40 * time.Second})
 	started := all(p, 0, func(e event.ContainerChanged) bool {
 		return e.State == event.ContainerPulling && strings.HasPrefix(e.Pod.Name, "nginx-")

@@ -2,8 +2,12 @@ package acceptance
 
 import (
 	"bytes"
+	"cmp"
+	"flag"
 	"fmt"
 	"math"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -368,4 +372,27 @@ func open(t testing.TB, o engine.Options) *engine.Engine {
 		}
 	})
 	return e
+}
+
+// side is how many tests of a kind run side by side. Those on a raft store wait for elections, on the wall's clock, most of the time; those on the memory store compute all of the time, and more of them than
+// there are processors would only starve the others.
+var side = map[string]chan struct{}{
+	engine.StoreMemory: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
+	engine.StoreRaft:   make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+}
+
+// besides lets a test run beside others, when it is its turn.
+func besides(t *testing.T, store string) {
+	t.Parallel()
+	turn := side[cmp.Or(store, engine.StoreMemory)]
+	turn <- struct{}{}
+	t.Cleanup(func() { <-turn })
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		flag.Set(f.Name, "100") // side says how many
+	}
+	os.Exit(m.Run())
 }

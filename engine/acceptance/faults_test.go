@@ -88,7 +88,7 @@ func TestSchedulerAndControllerManagerAreTakenOverWhenTheirMachineDies(t *testin
 	t.Parallel()
 	for seed := range uint64(5) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			t.Parallel()
+			besides(t, engine.StoreMemory)
 			quiet := play(t, run{unwritten: true, seed: seed, length: time.Minute}) // who leads in this seed
 			dead := map[string]bool{}
 			for _, lease := range []string{"kube-scheduler", "kube-controller-manager"} {
@@ -109,7 +109,7 @@ func TestSchedulerAndControllerManagerAreTakenOverWhenTheirMachineDies(t *testin
 }
 
 func TestACleanStopHandsOverInSeconds(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	for seed := range uint64(3) {
 		p := play(t, run{unwritten: true, seed: seed, length: 2 * time.Minute, do: []string{"60s stop scheduler-leader", "80s stop controller-manager-leader"}})
 		for _, c := range []struct{ lease, command string }{{"kube-scheduler", "stop scheduler-leader"}, {"kube-controller-manager", "stop controller-manager-leader"}} {
@@ -121,7 +121,7 @@ func TestACleanStopHandsOverInSeconds(t *testing.T) {
 }
 
 func TestACutWorkerIsJudgedEvictedReplacedAndHealed(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	const cutAt, healAt = time.Minute, 8 * time.Minute
 	p := play(t, run{seed: 1, length: 10 * time.Minute, do: []string{"60s cut worker-1 all", "8m heal"}})
 	if p.failed {

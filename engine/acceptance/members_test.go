@@ -45,9 +45,10 @@ func (s *staged) promote(host string, limit time.Duration) string {
 func bothStores() []string { return []string{engine.StoreMemory, engine.StoreRaft} }
 
 func TestAClusterGrowsFromThreeToFiveMastersAndLosesTwo(t *testing.T) {
+	t.Parallel()
 	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
-			t.Parallel()
+			besides(t, store)
 			s := inStages(t, run{store: store, seed: 1}, "")
 			s.to(time.Minute)
 			for i, step := range []struct{ host, added, promoted string }{
@@ -87,9 +88,10 @@ func TestAClusterGrowsFromThreeToFiveMastersAndLosesTwo(t *testing.T) {
 }
 
 func TestARemovedMasterKeepsItsMachineAndJoinsAgainAsAnotherMember(t *testing.T) {
+	t.Parallel()
 	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
-			t.Parallel()
+			besides(t, store)
 			s := inStages(t, run{store: store, seed: 2}, "")
 			s.to(time.Minute)
 			if out := s.must("member remove master-3"); !strings.Contains(out, "3 voters, quorum 2, can lose 1 -> 2 voters, quorum 2, can lose 0") || !strings.Contains(out, "an even number") {
@@ -131,9 +133,10 @@ func TestARemovedMasterKeepsItsMachineAndJoinsAgainAsAnotherMember(t *testing.T)
 }
 
 func TestADeadMastersMemberIsReplacedByRemovingItFirst(t *testing.T) {
+	t.Parallel()
 	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
-			t.Parallel()
+			besides(t, store)
 			s := inStages(t, run{store: store, seed: 3}, "")
 			s.to(time.Minute)
 			s.must("kill master-2")
@@ -160,9 +163,10 @@ func TestADeadMastersMemberIsReplacedByRemovingItFirst(t *testing.T) {
 }
 
 func TestTheLeaderIsRemovedAndAnotherLeads(t *testing.T) {
+	t.Parallel()
 	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
-			t.Parallel()
+			besides(t, store)
 			s := inStages(t, run{store: store, seed: 4, preset: "five"}, "")
 			s.to(time.Minute)
 			was, ok := s.world().Leader()
@@ -184,9 +188,10 @@ func TestTheLeaderIsRemovedAndAnotherLeads(t *testing.T) {
 }
 
 func TestWithoutAQuorumAnOrderToTheStoreTimesOutAndSaysSo(t *testing.T) {
+	t.Parallel()
 	for _, store := range []string{engine.StoreMemory, engine.StoreRaft} {
 		t.Run(store, func(t *testing.T) {
-			t.Parallel()
+			besides(t, store)
 			s := inStages(t, run{store: store, seed: 5}, "")
 			s.to(time.Minute)
 			s.must("kill master-1")
@@ -205,6 +210,7 @@ func TestWithoutAQuorumAnOrderToTheStoreTimesOutAndSaysSo(t *testing.T) {
 }
 
 func TestOrdersAboutMembersThatMakeNoSenseSayWhy(t *testing.T) {
+	besides(t, engine.StoreRaft)
 	s := inStages(t, run{store: engine.StoreRaft, seed: 6}, "")
 	s.to(30 * time.Second)
 	for line, want := range map[string]string{

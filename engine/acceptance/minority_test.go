@@ -11,10 +11,11 @@ import (
 
 // TestALeaderInTheMinorityAcceptsNothing (fidelity STO-5): it steps down, the others elect one, and what its API server is asked for meanwhile is never acknowledged.
 func TestALeaderInTheMinorityAcceptsNothing(t *testing.T) {
-	for _, seed := range []uint64{1, 2, 3} {
-		t.Run("", func(t *testing.T) {
-			t.Parallel()
-			s := inStages(t, run{store: engine.StoreRaft, seed: seed, preset: "five"}, "")
+	t.Parallel()
+	for seed, preset := range []string{"ha", "ha", "five"} {
+		t.Run(fmt.Sprint(preset, " seed ", seed), func(t *testing.T) {
+			besides(t, engine.StoreRaft)
+			s := inStages(t, run{store: engine.StoreRaft, seed: uint64(seed), preset: preset}, "")
 			s.to(time.Minute)
 			was, ok := s.world().Leader()
 			if !ok {
@@ -56,7 +57,7 @@ func TestALeaderInTheMinorityAcceptsNothing(t *testing.T) {
 
 // TestMessagesTwiceLateOrCloggedCostNothingThatWasAcknowledged: the store's own messages suffer, the API's do not, and all heals.
 func TestMessagesTwiceLateOrCloggedCostNothingThatWasAcknowledged(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreRaft)
 	s := inStages(t, run{store: engine.StoreRaft, seed: 1}, "")
 	s.to(time.Minute)
 	s.must("clog master-1 all")

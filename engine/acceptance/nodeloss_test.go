@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"example.com/kubeviz/engine"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/world"
 )
@@ -151,7 +152,7 @@ func lossPodLine(verb string, o *corev1.Pod) string {
 
 // TestALostNodeGoesThroughWhatWasRecorded cuts a worker off for 440 s, as long as the recorded node was silent.
 func TestALostNodeGoesThroughWhatWasRecorded(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	want := readTales(t, "testdata/node-loss.txt")[0]
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 // TestAnOrderThatCannotBeCarriedOutSaysWhy gives one order after the other to a cluster a minute old. Error "" means that it works.
 func TestAnOrderThatCannotBeCarriedOutSaysWhy(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	orders := []struct{ do, want string }{
 		{"kill master-9", `no machine is called "master-9"; there are master-1, master-2, master-3, worker-1, worker-2, worker-3, worker-4`},
 		{"kill worker-1/scheduler", `worker-1 runs no "scheduler"; it runs kubelet`},
@@ -109,7 +109,7 @@ func TestAnOrderThatCannotBeCarriedOutSaysWhy(t *testing.T) {
 }
 
 func TestKubectlAnswersAsKubectl(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	s := loaded(t, run{})
 	p := play(t, run{scenario: &s, seed: 1, length: 2 * time.Minute, do: []string{
 		"60s get pods nobody", "61s scale deployment nobody --replicas=3", "62s create deployment nginx --image=nginx", "63s frobnicate",
@@ -126,7 +126,7 @@ func TestKubectlAnswersAsKubectl(t *testing.T) {
 }
 
 func TestEveryTargetOfferedCanBeNamed(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	e := open(t, engine.Options{Scenario: loaded(t, run{}), Store: engine.StoreMemory, Seed: 1, Start: engine.RepeatableStart, Repeatable: true})
 	if err := e.RunFor(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestEveryTargetOfferedCanBeNamed(t *testing.T) {
 }
 
 func TestAScenarioFilePlaysItsSteps(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	s, err := scenario.Load("testdata/lesson.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func TestAScenarioFilePlaysItsSteps(t *testing.T) {
 }
 
 func TestAFailedCommandMakesTheRunFail(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	if p := play(t, run{seed: 1, length: time.Minute, do: []string{"30s start worker-1"}}); !p.failed {
 		t.Error("a run with a failed command counts as good")
 	}

@@ -57,9 +57,10 @@ func (p *told) kept() (acknowledged int) {
 }
 
 func TestWithTwoOfThreeMastersDownNothingIsWrittenAndPodsLiveOn(t *testing.T) {
+	t.Parallel()
 	for _, store := range []string{engine.StoreMemory, engine.StoreRaft} {
 		t.Run(store, func(t *testing.T) {
-			t.Parallel()
+			besides(t, store)
 			make := func(name string) string { return "create deployment " + name + " --image=nginx --replicas=0" }
 			r := run{store: store, seed: 1, length: 8 * time.Minute, do: []string{"50s " + make("before"), "60s kill master-2", "60s kill master-3",
 				"60500ms " + make("during"), "60500ms scale deployment nginx --replicas=7", "60500ms get pods", "60500ms get deployment nginx", "90s " + make("refused"), "95s scale deployment nginx --replicas=6", "100s get nodes",
@@ -152,7 +153,7 @@ func TestQuorumArithmetic(t *testing.T) {
 		{"single", 1, false}, {"two", 1, false}, {"ha", 1, true}, {"ha", 2, false}, {"four", 1, true}, {"four", 2, false}, {"five", 2, true}, {"five", 3, false},
 	} {
 		t.Run(fmt.Sprintf("%s loses %d", c.preset, c.kill), func(t *testing.T) {
-			t.Parallel()
+			besides(t, engine.StoreMemory)
 			do := []string{"50s create deployment before --image=nginx --replicas=0"}
 			for i := range c.kill {
 				do = append(do, fmt.Sprintf("60s kill master-%d", i+1))
@@ -174,13 +175,14 @@ func TestQuorumArithmetic(t *testing.T) {
 }
 
 func TestOnRaftTwoMastersNeedBothAndFiveLoseTwo(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		preset string
 		kill   int
 		writes bool
 	}{{"two", 1, false}, {"five", 2, true}, {"four", 2, false}} {
 		t.Run(c.preset, func(t *testing.T) {
-			t.Parallel()
+			besides(t, engine.StoreRaft)
 			var do []string
 			for i := range c.kill {
 				do = append(do, fmt.Sprintf("40s kill master-%d", i+1))
@@ -240,6 +242,7 @@ func (p *told) invariants() {
 }
 
 func TestAMasterWhoseDiskWasWipedComesBackWithEverything(t *testing.T) {
+	besides(t, engine.StoreRaft)
 	p := play(t, run{store: engine.StoreRaft, seed: 1, length: 2 * time.Minute, do: []string{"40s create deployment kept --image=nginx --replicas=0", "45s kill master-1", "46s wipe master-1",
 		"50s start master-1", "80s kill master-2", "105s create deployment later --image=nginx --replicas=0", "1m58s get deployments"}})
 	if p.failed {

@@ -27,7 +27,7 @@ func trouble(seed uint64) run {
 }
 
 func TestTheSameSeedWritesTheSameBytes(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	var before []byte
 	for seed := range uint64(3) {
 		a, b := play(t, trouble(seed)), play(t, trouble(seed))
@@ -45,7 +45,7 @@ func TestTheSameSeedWritesTheSameBytes(t *testing.T) {
 }
 
 func TestAHeadlessRunBeginsAtAFixedInstantAndKnowsNoWallTime(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	p := play(t, trouble(1))
 	if !p.recs[0].At.Equal(engine.RepeatableStart) {
 		t.Errorf("begins at %v", p.recs[0].At)
@@ -94,9 +94,10 @@ func (s *snapshots) Write(r event.Record) error {
 }
 
 func TestTheLiveFoldEqualsTheRefoldOfTheFileAtEveryCheckpoint(t *testing.T) {
+	t.Parallel()
 	for _, store := range []string{engine.StoreMemory, engine.StoreRaft} {
 		t.Run(store, func(t *testing.T) {
-			t.Parallel()
+			besides(t, store)
 			r := trouble(2)
 			if store == engine.StoreRaft {
 				r.length = 75 * time.Second

@@ -26,9 +26,10 @@ func (s *staged) containersOf(name string) int {
 }
 
 func TestARestoreMakesWhatFollowedDisappearAndWhatWasDeletedComeBack(t *testing.T) {
+	t.Parallel()
 	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
-			t.Parallel()
+			besides(t, store)
 			s := inStages(t, run{store: store, seed: 1}, "")
 			s.to(time.Minute)
 			s.must("create deployment early --image=httpd --replicas=2")
@@ -90,9 +91,10 @@ func (p *told) revisionsNeverFall() {
 }
 
 func TestAFileThatIsNoBackupChangesNothing(t *testing.T) {
+	t.Parallel()
 	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
-			t.Parallel()
+			besides(t, store)
 			dir := t.TempDir()
 			good, bad := filepath.Join(dir, "good"), filepath.Join(dir, "bad")
 			s := inStages(t, run{store: store, seed: 2}, "")
@@ -131,10 +133,11 @@ func TestAFileThatIsNoBackupChangesNothing(t *testing.T) {
 // TestWhenAllDisksAreWipedTheClusterForgets (fidelity STO-20): no nodes and no pods in the API; a kubelet stops what nobody knows of when it lists its pods the next time, which it does when its watch
 // is answered 410. It does not matter whether the disks are wiped while nothing runs, or one after the other.
 func TestWhenAllDisksAreWipedTheClusterForgets(t *testing.T) {
+	t.Parallel()
 	for _, store := range bothStores() {
 		for _, oneByOne := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, one by one %v", store, oneByOne), func(t *testing.T) {
-				t.Parallel()
+				besides(t, store)
 				s := inStages(t, run{store: store, seed: 3}, "")
 				s.to(time.Minute)
 				if n := len(really(s.world())); n != 6 {
@@ -193,7 +196,7 @@ func TestWhenAllDisksAreWipedTheClusterForgets(t *testing.T) {
 }
 
 func TestWhenOneDiskIsWipedNothingIsForgotten(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreRaft)
 	s := inStages(t, run{store: engine.StoreRaft, seed: 4}, "")
 	s.to(time.Minute)
 	s.must("create deployment kept --image=nginx --replicas=0")
@@ -211,7 +214,7 @@ func TestWhenOneDiskIsWipedNothingIsForgotten(t *testing.T) {
 
 // TestADataDirectoryBringsBackWhatTheClusterHeld: objects as well as members that joined meanwhile, and the journal tells of all of them.
 func TestADataDirectoryBringsBackWhatTheClusterHeld(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreRaft)
 	dir := t.TempDir()
 	s := inStages(t, run{store: engine.StoreRaft, seed: 5}, dir)
 	s.to(time.Minute)

@@ -113,13 +113,14 @@ func TestAfterAnyTroubleEverythingConverges(t *testing.T) {
 	o := ordeal{store: engine.StoreMemory, trouble: 15 * time.Minute, every: 20 * time.Second, converge: 10 * time.Minute}
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			t.Parallel()
+			besides(t, engine.StoreMemory)
 			o.survived(t, seed)
 		})
 	}
 }
 
 func TestAfterAnyTroubleARaftStoreConvergesToo(t *testing.T) {
+	t.Parallel()
 	seeds := 3
 	if testing.Short() {
 		seeds = 1
@@ -127,7 +128,7 @@ func TestAfterAnyTroubleARaftStoreConvergesToo(t *testing.T) {
 	o := ordeal{store: engine.StoreRaft, trouble: 90 * time.Second, every: 6 * time.Second, converge: 5 * time.Minute} // short: a raft store costs wall time
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			t.Parallel()
+			besides(t, engine.StoreRaft)
 			o.survived(t, seed)
 		})
 	}

@@ -13,9 +13,10 @@ const noSpace = "etcdserver: mvcc: database space exceeded"
 
 // TestAStoreOutOfSpace is case C-04: what fails, what works, what freezes, and the way out (fidelity STO-11 to STO-13, LE-6, NODE-11).
 func TestAStoreOutOfSpace(t *testing.T) {
+	t.Parallel()
 	for _, store := range bothStores() {
 		t.Run(store, func(t *testing.T) {
-			t.Parallel()
+			besides(t, store)
 			s := inStages(t, run{store: store, seed: 1}, "")
 			s.to(time.Minute)
 			s.must("create deployment web --image=httpd --replicas=2")

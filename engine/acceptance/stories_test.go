@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"example.com/kubeviz/engine"
 	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
@@ -272,7 +273,7 @@ func bare(workers int, namespace string) *scenario.Scenario {
 // TestTheRecordedStoriesHappenHereToo gives the commands of the recording to a whole cluster, one a minute. Every object must go through the same states in the same
 // order, and every event must say the same; see teller for what is left out.
 func TestTheRecordedStoriesHappenHereToo(t *testing.T) {
-	t.Parallel()
+	besides(t, engine.StoreMemory)
 	tales := readTales(t, "testdata/stories.txt")
 	const each = time.Minute
 	r := run{scenario: bare(4, "story"), seed: 1, length: time.Duration(len(tales)+1) * each}
