@@ -35,7 +35,8 @@ func lockDir(path string) (release func() error, err error) {
 		f.Close()
 		return nil, err
 	}
-	return f.Close, nil
+	// A child that is being started holds a copy of the file for a moment, and the lock with it, unless the lock is given up by name.
+	return func() error { return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close()) }, nil
 }
 
 // Abandoned tells whether a folder once held a store and no process has it any more.
@@ -45,5 +46,8 @@ func Abandoned(dir string) bool {
 		return false
 	}
 	defer f.Close()
-	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return false
+	}
+	return unix.Flock(int(f.Fd()), unix.LOCK_UN) == nil
 }
