@@ -33,9 +33,6 @@ func (d *storeDoor) netChanged() {
 // findMajority looks for voters that are up and all reach one another in both directions, enough to elect a leader, and for learners that they reach. A member that was removed
 // counts for nothing.
 func (d *storeDoor) findMajority() (group, learners []string) {
-	reach := func(a, b string) bool {
-		return d.e.net.Reachable(etcdOn(a), etcdOn(b)) && d.e.net.Reachable(etcdOn(b), etcdOn(a))
-	}
 	runs := func(m string) bool { return d.e.net.HostUp(m) && d.e.net.Listening(etcdOn(m)) && d.leader[m].Err == "" }
 	for _, seed := range d.members.Members {
 		if seed.Learner || !runs(seed.Name) {
@@ -44,7 +41,7 @@ func (d *storeDoor) findMajority() (group, learners []string) {
 		group, learners = []string{seed.Name}, nil
 		for _, m := range d.members.Members {
 			switch {
-			case m == seed || !runs(m.Name) || !reach(seed.Name, m.Name):
+			case m == seed || !runs(m.Name) || !d.reach(seed.Name, m.Name):
 			case m.Learner:
 				learners = append(learners, m.Name)
 			default:
@@ -56,6 +53,16 @@ func (d *storeDoor) findMajority() (group, learners []string) {
 		}
 	}
 	return nil, nil
+}
+
+// reach reports that two members hear each other.
+func (d *storeDoor) reach(a, b string) bool {
+	return d.e.net.Reachable(etcdOn(a), etcdOn(b)) && d.e.net.Reachable(etcdOn(b), etcdOn(a))
+}
+
+// removed reports that a master is none of the members.
+func (d *storeDoor) removed(name string) bool {
+	return !slices.ContainsFunc(d.members.Members, func(m raftstore.Member) bool { return m.Name == name })
 }
 
 // gate says how fast simulated time may run now.
@@ -133,7 +140,7 @@ func (d *storeDoor) led() bool {
 }
 
 // lagging reports that a commit is fresh, or members or links changed a moment ago, and a member of the majority is not ready or has not applied everything, or a learner
-// that it reaches has not.
+// that it reaches has not, or one that was removed can hear of it and has not yet.
 func (d *storeDoor) lagging() bool {
 	d.mu.Lock()
 	fresh := time.Since(d.lastCommit) < settleFor || time.Since(d.lastShaken) < joinFor
@@ -148,7 +155,9 @@ func (d *storeDoor) lagging() bool {
 	}
 	for _, s := range status {
 		votes, learns := slices.Contains(d.majority, s.Name), slices.Contains(d.learners, s.Name)
-		if s.Up && (votes && !s.Ready || (votes || learns) && s.Revision < most) {
+		switch {
+		case !s.Up:
+		case votes && !s.Ready, (votes || learns) && s.Revision < most, d.removed(s.Name) && slices.ContainsFunc(d.majority, func(m string) bool { return d.reach(s.Name, m) }):
 			return true
 		}
 	}

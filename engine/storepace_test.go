@@ -154,6 +154,32 @@ func TestAnElectionHoldsTheClockAndAStoreWithoutQuorumDoesNot(t *testing.T) {
 	})
 }
 
+func TestAFreeClockWaitsUntilARemovedMemberHasHeardOfIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, c := pacing(3, 0)
+		d.members.Members = d.members.Members[:2]
+		d.shaken(1)
+		gate := func() sim.Rate { return d.gate(sim.Unpaced, held) }
+		if got := gate(); got != held {
+			t.Errorf("it runs, and a free clock is held to %v", got)
+		}
+		d.e.net.AddFault(1, fault.Fault{Kind: fault.Cut, A: "master-3", B: fault.All})
+		if got := gate(); got != sim.Unpaced {
+			t.Errorf("it can hear nobody, and a free clock is held to %v", got)
+		}
+		d.e.net.RemoveFaults(func(fault.Active) bool { return true })
+		c.status[2].Up = false
+		if got := gate(); got != sim.Unpaced {
+			t.Errorf("it has ended, and a free clock is held to %v", got)
+		}
+		c.status[2].Up = true
+		time.Sleep(joinFor)
+		if got := gate(); got != sim.Unpaced {
+			t.Errorf("it never hears of it, and a free clock is held to %v", got)
+		}
+	})
+}
+
 func TestLearnersAndRemovedMembersHaveNoVote(t *testing.T) {
 	d, _ := pacing(2, 1) // two voters and a learner
 	off := func(host string) { d.e.net.SetHost(host, false); d.netChanged() }
