@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +34,8 @@ type memberLog struct {
 	last            uint64
 	commit, applied uint64
 	revision        int64
+	// held is since when it is held back how far it is, see raftLog.hold. Wall.
+	held time.Time
 }
 
 const (
@@ -41,6 +45,9 @@ const (
 	tellClosely = time.Second
 	// entriesTold is how many entries one record describes at most.
 	entriesTold = 32
+	// heldMost is for how long it is held back that a member has committed what the journal does not know a majority to have: what the others stored is told
+	// within tellLater.
+	heldMost = 3 * tellLater
 )
 
 func newRaftLog(d *storeDoor) *raftLog { return &raftLog{d: d, members: map[string]*memberLog{}} }
@@ -146,15 +153,59 @@ func (l *raftLog) flush() {
 		l.call(false)
 	}
 	l.mu.Unlock()
+	// Who has committed less comes first: a leader commits what the others have stored before.
+	slices.SortStableFunc(out, func(a, b told) int { return cmp.Compare(a.commit, b.commit) })
 	for i := range out {
 		l.tell(out[i].name, &out[i].memberLog)
 	}
+}
+
+// majorityTold is the newest entry that the journal knows a majority to have once a member's log is told to end at last. Loop only.
+func (d *storeDoor) majorityTold(name string, last uint64) uint64 {
+	var ends []uint64
+	for _, m := range d.members.Members {
+		switch {
+		case m.Learner:
+		case m.Name == name:
+			ends = append(ends, last)
+		default:
+			ends = append(ends, d.progress[m.Name].LastIndex)
+		}
+	}
+	if len(ends) == 0 {
+		return 0
+	}
+	slices.Sort(ends)
+	return ends[(len(ends)-1)/2]
+}
+
+// hold keeps back how far a member has committed and applied where the journal does not know yet that a majority has that much, and tells it a little later: what is
+// shown as committed is held by a majority at every record. Loop only.
+func (l *raftLog) hold(name string, m *memberLog) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := max(l.d.majorityTold(name, m.last), l.d.progress[name].CommitIndex)
+	kept := l.members[name]
+	now := time.Now()
+	if m.commit <= known || !kept.held.IsZero() && now.Sub(kept.held) > heldMost {
+		kept.held = time.Time{}
+		return
+	}
+	m.commit, m.applied = known, min(m.applied, known)
+	if kept.held.IsZero() {
+		kept.held = now
+	}
+	if kept.due.IsZero() {
+		kept.due = now.Add(tellLater)
+	}
+	l.call(false)
 }
 
 // tell emits the facts of one member. Loop only.
 func (l *raftLog) tell(name string, m *memberLog) {
 	d := l.d
 	by, cause := event.On("etcd", name), d.why(0)
+	l.hold(name, m)
 	said := false // how far the member is
 	for i, c := range m.changes {
 		switch c.Kind {

@@ -342,12 +342,15 @@ func (w *World) raftSnapshot(r event.Record, e event.RaftSnapshot) {
 	w.Members.Set(e.Member, &m)
 }
 
-// raftMessage follows who asks for votes and who gives them. Other messages leave nothing behind.
+// raftMessage follows who asks for votes and who gives them, snapshots, and what followers say that they have. Other messages leave nothing behind.
 func (w *World) raftMessage(r event.Record, e event.RaftMessage) {
 	switch e.Kind {
 	case "vote", "pre-vote":
 	case "snapshot":
 		w.installing(r, e)
+		return
+	case "append":
+		w.acknowledged(e)
 		return
 	default:
 		return
@@ -377,6 +380,38 @@ func (w *World) raftMessage(r event.Record, e event.RaftMessage) {
 	}
 	w.recount(&c)
 	w.Members.Set(e.To, &c)
+}
+
+// acknowledged: a follower said that its log reaches to an index, which is told here before it is told what it stored. Its word counts in the term and life it is in, and
+// only after the last piece of log that it gave up: an answer can come late.
+func (w *World) acknowledged(e event.RaftMessage) {
+	leader, ok := w.Members.Get(e.To)
+	m, known := w.Members.Get(e.From)
+	if !e.Reply || !e.Granted || e.Lost || !ok || !known || e.LastIndex <= m.LastIndex || m.Role == roleDown || m.Role == roleLeader || m.Term != e.Term {
+		return
+	}
+	if e.Sent.Before(m.Wall) || m.Cut.Seq != 0 && !e.Sent.After(m.Cut.Wall) {
+		return
+	}
+	var add []Run
+	for i := m.LastIndex + 1; i <= e.LastIndex; { // all of it is the leader's
+		l, ok := leader.run(i)
+		if !ok {
+			return
+		}
+		to := min(l.To, e.LastIndex)
+		add = append(add, Run{From: i, To: to, Term: l.Term})
+		i = to + 1
+	}
+	if n := len(m.Runs); n > 0 && m.Runs[n-1].To != m.LastIndex {
+		return // where it goes on is not known
+	}
+	w.change(e.From, func(m *Member) {
+		for _, r := range add {
+			m.Runs = join(m.Runs, r)
+		}
+		m.LastIndex = e.LastIndex
+	})
 }
 
 func (w *World) asked(r event.Record, e event.RaftMessage) {

@@ -257,3 +257,37 @@ func TestAGroupThatBeginsAnewInAnOldTermElectsAsWell(t *testing.T) {
 		t.Errorf("elections %+v", w.Elections[n:])
 	}
 }
+
+func TestAFollowersOwnOkTellsHowFarItsLogReaches(t *testing.T) {
+	ok := event.RaftMessage{From: "m2", To: "m1", Kind: "append", Term: 2, Reply: true, Granted: true, LastIndex: 6, Sent: zero.Add(time.Hour)}
+	for _, c := range []struct {
+		name string
+		say  func(*event.RaftMessage)
+		want uint64
+	}{
+		{"its ok", func(*event.RaftMessage) {}, 6},
+		{"an ok that was lost", func(m *event.RaftMessage) { m.Lost = true }, 5},
+		{"a refusal", func(m *event.RaftMessage) { m.Granted = false }, 5},
+		{"an ok of another term", func(m *event.RaftMessage) { m.Term = 1 }, 5},
+		{"an ok from before it gave up a piece of its log", func(m *event.RaftMessage) { m.Sent = zero.Add(time.Second) }, 5},
+		{"an ok to what the leader is not known to have", func(m *event.RaftMessage) { m.LastIndex = 7 }, 5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := threeMasters()
+			w.raft(appended("m2", 1, 6, 1))
+			w.raft(event.RaftTruncated{Member: "m2", From: 6, To: 6, Done: zero.Add(time.Minute)})
+			for _, m := range []string{"m1", "m2"} {
+				w.raft(appended(m, 1, 5, 2, "a", "b", "c", "d", "e"))
+				w.raft(event.RaftRole{Member: m, Role: "follower", Term: 2, Leader: "m1"})
+			}
+			w.raft(appended("m1", 6, 6, 2, "f"))
+			said := ok
+			c.say(&said)
+			w.raft(said)
+			m, _ := w.Members.Get("m2")
+			if m.LastIndex != c.want || c.want == 6 && m.TermAt(6) != 2 {
+				t.Errorf("its log ends at %d in term %d, want %d", m.LastIndex, m.TermAt(6), c.want)
+			}
+		})
+	}
+}

@@ -26,10 +26,11 @@ type figure struct {
 	all, out, shown []*member
 	// without: how many of those shown have no row left.
 	without int
-	// voters: how many of all have a vote.
-	voters int
-	leader *world.Member
-	sent   []message
+	// voters: how many of all have a vote. committed is the newest entry that any of them says is committed.
+	voters    int
+	committed uint64
+	leader    *world.Member
+	sent      []message
 }
 
 // member with what the world around it says.
@@ -56,6 +57,9 @@ func (v View) figure(f view.Frame) *figure {
 	})
 	for _, m := range p.all {
 		p.complete(m)
+		if m.Votes() {
+			p.committed = max(p.committed, m.CommitIndex)
+		}
 	}
 	for _, m := range p.all {
 		m.differs = p.differs(m)
@@ -143,6 +147,26 @@ func (p *figure) holders(index, term uint64) int {
 		}
 	}
 	return n
+}
+
+// untold: a member may have the entry although that is not told yet. Committed entries are held by a majority; when fewer are known to hold one, others do too, and
+// until it is told which, it can be each that runs and is reached; where those are too few, each of them all.
+func (p *figure) untold(m *member, index uint64) bool {
+	if index > p.committed || index <= m.LastIndex || !m.Votes() {
+		return false
+	}
+	near := func(m *member) bool { return m.runs && (p.leader == nil || p.f.World.Reaches(p.leader.Name, m.Name)) }
+	holders, can, need := 0, 0, p.f.Scene.Quorum.Need
+	for _, o := range p.all {
+		switch {
+		case !o.Votes():
+		case o.TermAt(index) != 0 && index <= o.CommitIndex:
+			holders = p.holders(index, o.TermAt(index))
+		case near(o) && index > o.LastIndex:
+			can++
+		}
+	}
+	return holders > 0 && holders < need && (near(m) || holders+can < need)
 }
 
 // differs is where the member's log parts from the leader's; without a leader, where it goes on alone.

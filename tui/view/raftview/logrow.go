@@ -9,12 +9,13 @@ import (
 	"example.com/kubeviz/tui/theme"
 )
 
-// cell is an entry in a row of the log. lost: the member has given it up.
+// cell is an entry in a row of the log. lost: the member has given it up; untold: it may have it, see figure.untold.
 type cell struct {
 	index, term uint64
 	text        string
 	x           int
 	lost        bool
+	untold      bool
 }
 
 // overwritten is for how long, by the wall, what a member gave up is still seen in its place.
@@ -99,6 +100,8 @@ func (p *figure) logCells(m *member, width int) (cells []cell, more bool) {
 			cells = append(cells, cell{index: i, term: m.TermAt(i), text: p.entryText(m, i, each), x: x})
 		} else if i > m.LastIndex && p.lately(m) && m.Cut.TermAt(i) != 0 {
 			cells = append(cells, cell{index: i, term: m.Cut.TermAt(i), text: p.lostText(m, i, each), x: x, lost: true})
+		} else if p.untold(m, i) {
+			cells = append(cells, cell{index: i, text: fmt.Sprintf("%d%c", i, grid.Unknown), x: x, untold: true})
 		}
 		x += n + 2
 	}
@@ -152,6 +155,10 @@ func (p *figure) drawCells(m *member, cells []cell, more bool, c grid.Canvas) {
 	for _, e := range cells {
 		if e.lost {
 			c.Put(e.x, 0, e.text, theme.Failing)
+			continue
+		}
+		if e.untold {
+			c.Put(e.x, 0, e.text, theme.Frame)
 			continue
 		}
 		c.Put(e.x, 0, e.text, p.entryStyle(m, e.index))

@@ -430,3 +430,24 @@ func BenchmarkDraw(b *testing.B) {
 		})
 	}
 }
+
+// A leader's word that an entry is committed may be told before what the others stored: the picture must not say that a minority has committed it.
+func TestWhatIsCommittedIsNotSeenAsHeldByFewerThanAMajority(t *testing.T) {
+	early := group(3)
+	early.write("master-1", "late", "master-1")
+	early.raft("master-1", event.RaftProgress{Member: "master-1", LastIndex: 13, CommitIndex: 13, Applied: 13})
+	got := viewtest.Text(View{}, frame(early, 120, 35))
+	viewtest.Says(t, got, "committed and applied 13", "●   ?   ?", "13?")
+	early.raft("master-2", event.RaftMessage{From: "master-2", To: "master-1", Kind: "append", Term: 2, Reply: true, Granted: true, LastIndex: 13, Sent: early.wall()})
+	got = viewtest.Text(View{}, frame(early, 120, 35))
+	if strings.Contains(got, "13?") || !strings.Contains(got, "●   ○   ·") && !strings.Contains(got, "●   ●   ·") {
+		t.Errorf("its own ok does not show that master-2 has the entry\n%s", got)
+	}
+	down := group(3)
+	down.kill("master-3")
+	down.write("master-1", "late", "master-1")
+	down.raft("master-1", event.RaftProgress{Member: "master-1", LastIndex: 13, CommitIndex: 13, Applied: 13})
+	if got := viewtest.Text(View{}, frame(down, 120, 35)); !strings.Contains(got, "●   ?   ·") {
+		t.Errorf("who is down is not who has it\n%s", got)
+	}
+}

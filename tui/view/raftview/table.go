@@ -162,6 +162,8 @@ func (p *figure) drawTableRow(r row, c grid.Canvas, left, col int) {
 			}
 		case t == r.term:
 			sign, style = grid.Waiting, theme.Busy
+		case t == 0 && p.untold(m, r.index):
+			sign, style = grid.Unknown, theme.Dim
 		case len(m.Runs) == 0 || r.index < m.Runs[0].From:
 			sign = ' '
 		}
