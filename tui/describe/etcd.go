@@ -31,12 +31,16 @@ func (r *rows) etcd(f view.Frame, host string) {
 // place is what a member is in the group, and what it does there now.
 func (r *rows) place(f view.Frame, m *world.Member) {
 	say := f.Words.Say
-	style, sign := theme.Text, grid.Standby
-	switch m.Role {
-	case "leader":
+	style, sign := theme.Text, grid.Running
+	switch { // the signs of the raft view
+	case m.Role == "leader":
 		style, sign = theme.Leader, grid.Leader
-	case "down":
+	case m.Role == "down":
 		style, sign = theme.Failing, grid.Failing
+	case m.Learns():
+		style, sign = theme.Waiting, grid.Starting
+	case m.Role == "candidate":
+		style, sign = theme.Waiting, grid.Ballot
 	}
 	r.line("raft", widget.S(string(sign)+" "+sanitize.Text(m.Role), style), widget.S("  "+say("detail.raft-since", "term", m.Term, "since", age(f.Now, m.Since)), theme.Dim)).Seq = m.Seq
 	if f.World.Store.Group.Known() {

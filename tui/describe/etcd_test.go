@@ -22,13 +22,13 @@ func TestAMemberIsDescribedWithItsPlaceItsSpaceAndItsDisk(t *testing.T) {
 		not    []string
 	}{
 		{"all is well", "master-1", []event.Event{event.MembersChanged{Members: three}},
-			[]string{"a vote", "can lose 1", "3 voters, quorum 2, can lose 1"}, []string{"NOSPACE", "failpoint"}},
+			[]string{"★ leader", "a vote", "can lose 1", "3 voters, quorum 2, can lose 1"}, []string{"NOSPACE", "failpoint"}},
 		{"a member over its quota, whose history was given up", "master-2", []event.Event{event.MembersChanged{Members: three},
 			event.RaftProgress{Member: "master-2", DBSize: 9 << 20, DBInUse: 3 << 20, Quota: 8 << 20}, event.StoreAlarm{Kind: "NOSPACE", Member: "master-2", Raised: true}, event.StoreCompacted{Revision: 40}},
 			[]string{"9.0 MiB of 8.0 MiB", "3.0 MiB", "6.0 MiB", "NOSPACE", "40"}, nil},
 		{"a learner that joined anew", "master-3", []event.Event{event.MembersChanged{Members: three},
 			event.MembersChanged{Members: append(three[:2:2], event.StoreMember{Name: "master-3", ID: "master-3#2", Learner: true})}},
-			[]string{"learner", "master-3#2", "2 voters, quorum 2, can lose 0"}, nil},
+			[]string{"◐ ", "learner", "master-3#2", "2 voters, quorum 2, can lose 0"}, []string{"☆"}},
 		{"a damaged disk", "master-2", []event.Event{event.DiskChanged{Member: "master-2", State: "zeroed", Text: "page 7\x1b[31m is zeros"}},
 			[]string{"zeros", "page 7", "is zeros"}, []string{"\x1b"}},
 		{"a failpoint that waits, and one that was stepped on", "master-2", []event.Event{event.TrapSet{Member: "master-2", Point: "before-store-vote", Action: "stall", Delay: 300 * time.Millisecond, Skip: 2},

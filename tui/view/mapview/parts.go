@@ -82,7 +82,7 @@ func etcd(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
 			sign, style = string(grid.Failing), theme.Failing
 		case m.Leads:
 			sign, style = string(grid.Leader), theme.Leader
-		case m.Claims || m.Muted() || e.Role == "candidate" || e.Leader == "":
+		case m.Claims || m.Muted() || e.Learns() || e.Role == "candidate" || e.Leader == "":
 			sign, style = string(grid.Starting), theme.Waiting
 		}
 		index := fmt.Sprintf(" i%d", e.LastIndex)

@@ -221,7 +221,7 @@ func (p *figure) state(m *member) (sign rune, word string, style grid.Style) {
 	case !m.runs:
 		return grid.Failing, p.say("raft.down"), theme.Failing
 	case m.Learns() && p.f.World.Promotable(m.Member):
-		return grid.Standby, p.say("raft.learner"), theme.OK
+		return grid.Starting, p.say("raft.learner"), theme.OK
 	case m.Learns():
 		return grid.Starting, p.say("raft.learner"), theme.Waiting
 	case m.leads:
