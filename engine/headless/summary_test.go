@@ -125,8 +125,8 @@ store      master-2 leads, term 3, 2 of 3 voters up, quorum 2, can lose 0
   ! writes are refused: NOSPACE
     mend: compact, then defrag all, then disarm
   at 1s           master-1 was elected for term 2
-  at 1m2s         master-2 took over from master-1, term 3, after 1.5s
-  at 1m40s        master-2 was elected again, term 4, after 900ms
+  at 1m2s         master-2 took over from master-1, term 3, after 1.5s simulated
+  at 1m40s        master-2 was elected again, term 4, after 900ms simulated
   at 2m0s         master-1 was elected for term 2 of the store begun anew
 
 nodes      1 of 2 ready

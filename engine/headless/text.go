@@ -102,10 +102,10 @@ func (r *report) raft(s Raft) {
 			r.line("  at %-12s %s was elected for term %d", shortDuration(e.At), e.To, e.Term)
 			continue
 		case e.From == e.To:
-			r.line("  at %-12s %s was elected again, term %d, after %s", shortDuration(e.At), e.To, e.Term, milliseconds(e.VirtualMs))
+			r.line("  at %-12s %s was elected again, term %d, after %s simulated", shortDuration(e.At), e.To, e.Term, milliseconds(e.VirtualMs))
 			continue
 		}
-		r.line("  at %-12s %s took over from %s, term %d, after %s", shortDuration(e.At), e.To, e.From, e.Term, milliseconds(e.VirtualMs))
+		r.line("  at %-12s %s took over from %s, term %d, after %s simulated", shortDuration(e.At), e.To, e.From, e.Term, milliseconds(e.VirtualMs))
 	}
 }
 

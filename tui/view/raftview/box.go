@@ -135,12 +135,12 @@ func (p *figure) timer(m *member, room int) widget.Line {
 	if span <= 0 {
 		return widget.Line{widget.S(p.say("raft.timer-unknown"), theme.Dim)}
 	}
-	between := []any{"least", short(span), "most", short(2 * span)}
+	between := []any{"least", short(span), "most", p.real(short(2 * span))}
 	switch {
 	case m.leads || m.claims:
-		text := p.say("raft.timer-leads", "every", short(span/10), "lease", short(t.Lease))
+		text := p.say("raft.timer-leads", "every", short(span/10), "lease", p.real(short(t.Lease)))
 		if grid.Width(text) > room {
-			text = p.say("raft.timer-leads-short", "every", short(span/10))
+			text = p.say("raft.timer-leads-short", "every", p.real(short(span/10)))
 		}
 		if p.voters == 1 {
 			text = p.say("raft.timer-alone")
@@ -148,7 +148,7 @@ func (p *figure) timer(m *member, room int) widget.Line {
 		if m.claims && t.Lease > 0 {
 			if gone, known := p.unheard(m); known {
 				left := max(t.Lease-gone, 0)
-				return widget.Line{widget.S(widget.Bar(int64(left), int64(t.Lease), barCells)+" ", theme.Unknown), widget.S(p.say("raft.timer-steps-down", "left", runs(left), "gone", runs(gone)), theme.Text)}
+				return widget.Line{widget.S(widget.Bar(int64(left), int64(t.Lease), barCells)+" ", theme.Unknown), widget.S(p.say("raft.timer-steps-down", "left", runs(left), "gone", p.real(runs(gone))), theme.Text)}
 			}
 		}
 		return widget.Line{widget.S(text, theme.Dim)}
@@ -163,7 +163,11 @@ func (p *figure) timer(m *member, room int) widget.Line {
 	case m.Silent || m.Leader == "":
 		gone := p.clock.since(m.Heard, m.Since)
 		line := p.countdown(gone, span, room, standsWords)
-		return append(line, widget.S("   "+p.say("raft.timer-silent", "gone", runs(gone)), theme.Text))
+		silent := runs(gone)
+		if gone >= 2*span { // the countdown names no time
+			silent = p.real(silent)
+		}
+		return append(line, widget.S("   "+p.say("raft.timer-silent", "gone", silent), theme.Text))
 	}
 	full := strings.Repeat(string(grid.BarFull), barCells)
 	text := p.say("raft.timer-hears", append(between, "leader", m.Leader)...)
@@ -185,7 +189,7 @@ var (
 func (p *figure) countdown(gone, timeout time.Duration, room int, words countdownWords) widget.Line {
 	left := 2*timeout - gone
 	bar := widget.S(widget.Bar(int64(max(left, 0)), int64(2*timeout), barCells)+" ", theme.Waiting)
-	args := []any{"least", runs(timeout - gone), "most", runs(left)}
+	args := []any{"least", runs(timeout - gone), "most", p.real(runs(left))}
 	text := p.say(words.between, args...)
 	switch {
 	case left <= 0:

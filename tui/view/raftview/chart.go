@@ -16,7 +16,7 @@ func (p *figure) drawChart(c grid.Canvas) {
 	if w < 30 || h < 3 || len(p.all) == 0 {
 		return
 	}
-	in := p.pane(c, p.say("raft.chart"))
+	in := p.pane(c, p.chartTitle())
 	iw, ih := in.Size()
 	const clockW = 9
 	n := len(p.all)
@@ -143,4 +143,12 @@ func (p *figure) drawMessage(c grid.Canvas, y int, m message, xs map[string]int)
 		text = grid.Cut(text, room)
 		c.Put(lo+2+max(0, (room-grid.Width(text))/2), y, text, style)
 	}
+}
+
+// chartTitle says that the instants of messages are real ones, where simulated time is another.
+func (p *figure) chartTitle() string {
+	if title := p.say("raft.chart"); p.real(title) == title {
+		return title
+	}
+	return p.say("raft.chart-real")
 }

@@ -3,6 +3,7 @@ package raftview
 import (
 	"time"
 
+	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/words"
 )
@@ -57,6 +58,24 @@ func (c clock) since(wall, sim time.Time) time.Duration {
 		return 0
 	}
 	return max(time.Duration(float64(c.sim.Sub(sim))/c.rate), 0)
+}
+
+// real marks a span of real time. All times of the screen are simulated; where those are others than real ones, each line of raft's own timers says once that it is
+// real. A clock that stands, or runs as fast as it can, keeps no step with real time either.
+func (p *figure) real(text string) string {
+	if p.f.World.Rate == 1 && !p.f.World.Unpaced {
+		return text
+	}
+	return p.say("raft.real", "text", text)
+}
+
+// gap is how long there was no leader, simulated, and by the wall where that is something else.
+func (p *figure) gap(e world.Election) string {
+	sim, wall := short(e.Virtual), short(p.wallGap(e))
+	if sim == wall || (e.Virtual-p.wallGap(e)).Abs() < e.Virtual/20 {
+		return sim
+	}
+	return p.say("raft.gap", "sim", sim, "real", p.say("raft.real", "text", wall))
 }
 
 // short writes a span of wall time: 40ms, 1.3s.

@@ -58,7 +58,7 @@ func (p *figure) electionLine(e world.Election) string {
 	case e.From == "":
 		return head + p.say("raft.election-first", "to", e.To) + p.votes(e)
 	}
-	return head + p.say("raft.election", "to", e.To, "from", e.From) + p.votes(e) + p.say("raft.election-gap", "wall", short(p.wallGap(e)), "sim", short(e.Virtual))
+	return head + p.say("raft.election", "to", e.To, "from", e.From) + p.votes(e) + p.say("raft.election-gap", "gap", p.gap(e))
 }
 
 func (p *figure) votes(e world.Election) string {

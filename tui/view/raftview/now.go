@@ -101,15 +101,15 @@ func (p *figure) claimants() []said {
 			continue
 		}
 		lease := p.f.World.Timing.Lease
-		args := []any{"member", m.Name, "term", m.Term, "lease", short(lease)}
+		args := []any{"member", m.Name, "term", m.Term, "lease", p.real(short(lease))}
 		gone, known := p.unheard(m)
 		switch {
 		case !known || lease <= 0:
 			out = append(out, said{p.say("raft.now-claims", args...), theme.Unknown})
 		case gone < lease:
-			out = append(out, said{p.say("raft.now-claims-for", append(args, "gone", runs(gone), "left", runs(lease-gone))...), theme.Unknown})
+			out = append(out, said{p.say("raft.now-claims-for", append(args, "gone", p.real(runs(gone)), "left", runs(lease-gone))...), theme.Unknown})
 		default:
-			out = append(out, said{p.say("raft.now-claims-over", append(args, "gone", runs(gone))...), theme.Unknown})
+			out = append(out, said{p.say("raft.now-claims-over", append(args, "gone", p.real(runs(gone)))...), theme.Unknown})
 		}
 	}
 	return out
@@ -162,7 +162,7 @@ func (p *figure) silents() []said {
 		return nil
 	}
 	t := p.f.World.Timing.Heartbeat
-	return []said{{p.say("raft.now-silent", "members", strings.Join(silent, ", "), "n", len(silent), "leader", first.Leader, "gone", runs(p.clock.since(first.Heard, first.Since)), "least", short(t), "most", short(2*t)), theme.Waiting}}
+	return []said{{p.say("raft.now-silent", "members", strings.Join(silent, ", "), "n", len(silent), "leader", first.Leader, "gone", p.real(runs(p.clock.since(first.Heard, first.Since))), "least", short(t), "most", short(2*t)), theme.Waiting}}
 }
 
 func (p *figure) waits() []said {
@@ -208,7 +208,7 @@ func (p *figure) candidacy(m *member) []said {
 	r := &m.Round
 	var out []said
 	gone := p.clock.since(m.Heard, m.Since)
-	args := []any{"member", m.Name, "term", r.Term, "gone", runs(gone), "index", r.LastIndex, "logterm", r.LastTerm}
+	args := []any{"member", m.Name, "term", r.Term, "gone", p.real(runs(gone)), "index", r.LastIndex, "logterm", r.LastTerm}
 	if r.Kind == "" || r.LastIndex == 0 {
 		return []said{{p.say("raft.now-stands", args...), theme.Waiting}}
 	}
@@ -303,7 +303,7 @@ func (p *figure) won(e world.Election) said {
 	if p.f.Now.Sub(e.At) < time.Minute {
 		style = theme.Text
 	}
-	args := []any{"member", e.To, "term", e.Term, "votes", e.Votes, "members", p.votersOf(e), "from", e.From, "wall", short(p.wallGap(e)), "sim", short(e.Virtual), "at", words.Span(e.At.Sub(p.f.World.Start))}
+	args := []any{"member", e.To, "term", e.Term, "votes", e.Votes, "members", p.votersOf(e), "from", e.From, "gap", p.gap(e), "sim", short(e.Virtual), "at", words.Span(e.At.Sub(p.f.World.Start))}
 	switch {
 	case e.Anew:
 		return said{p.say("raft.now-first-anew", args...), style}

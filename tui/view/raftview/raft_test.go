@@ -8,6 +8,7 @@ import (
 
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/fixture"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/intent"
@@ -449,5 +450,34 @@ func TestWhatIsCommittedIsNotSeenAsHeldByFewerThanAMajority(t *testing.T) {
 	down.raft("master-1", event.RaftProgress{Member: "master-1", LastIndex: 13, CommitIndex: 13, Applied: 13})
 	if got := viewtest.Text(View{}, frame(down, 120, 35)); !strings.Contains(got, "●   ?   ·") {
 		t.Errorf("who is down is not who has it\n%s", got)
+	}
+}
+
+// Times of the screen are simulated; those of raft's own timers are real, which each line says once where the two differ.
+func TestARealTimeIsMarkedWhereSimulatedTimeIsAnother(t *testing.T) {
+	at := func(rate float64, tapes ...*tape) string {
+		var all string
+		for _, g := range tapes {
+			f := frame(g, 200, 55)
+			f.World.Rate = rate
+			all += viewtest.Text(View{}, f) + "\n"
+		}
+		return all
+	}
+	fast := at(10, group(3), orphaned(3), replaced())
+	viewtest.Says(t, fast, "500ms to 1.0s real of silence", "steps down when it reaches no majority for 250ms real", "0.4s to 0.9s real   0.0s without a leader", "for 0.0s real: each stands", "messages by real time")
+	for _, line := range strings.Split(fast, "\n") {
+		if strings.Count(strings.SplitN(line, "│   ", 2)[0], " real") > 1 {
+			t.Errorf("real is said twice: %s", line)
+		}
+	}
+	once := at(1, group(3), orphaned(3), replaced())
+	if strings.Contains(once, "s real") || strings.Contains(once, "simulated") || strings.Contains(once, "by real time") {
+		t.Errorf("at the rate of real time a time is marked or said twice\n%s", once)
+	}
+	e := world.Election{Virtual: 4300 * time.Millisecond, Wall: 425 * time.Millisecond}
+	p := View{}.figure(frame(group(3), 80, 24))
+	if got := p.gap(e); got != "4.3s (425ms real)" {
+		t.Errorf("without a leader for %q", got)
 	}
 }

@@ -380,7 +380,7 @@ func (p *figure) retries() []said {
 		if lacks > 0 {
 			key = "raft.now-retries-lacks"
 		}
-		out = append(out, said{p.say(key, "leader", p.leader.Name, "member", m.Name, "n", n, "gone", runs(p.clock.since(last.wall, last.sim)), "lacks", lacks), theme.Waiting})
+		out = append(out, said{p.say(key, "leader", p.leader.Name, "member", m.Name, "n", n, "gone", p.real(runs(p.clock.since(last.wall, last.sim))), "lacks", lacks), theme.Waiting})
 	}
 	return out
 }
