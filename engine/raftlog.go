@@ -34,6 +34,7 @@ type memberLog struct {
 	last            uint64
 	commit, applied uint64
 	revision        int64
+	refused         []event.RaftRefusal
 	// held is since when it is held back how far it is, see raftLog.hold. Wall.
 	held time.Time
 }
@@ -45,6 +46,8 @@ const (
 	tellClosely = time.Second
 	// entriesTold is how many entries one record describes at most.
 	entriesTold = 32
+	// refusedTold is how many refused entries one record names at most.
+	refusedTold = 256
 	// heldMost is for how long it is held back that a member has committed what the journal does not know a majority to have: what the others stored is told
 	// within tellLater.
 	heldMost = 3 * tellLater
@@ -88,6 +91,9 @@ func (m *memberLog) take(c raftstore.LogChange) {
 	switch c.Kind {
 	case raftstore.LogApplied:
 		m.commit, m.applied = max(m.commit, c.To), max(m.applied, c.To)
+		if r := c.Refused; r.Refused > 0 && len(m.refused) < refusedTold {
+			m.refused = append(m.refused, event.RaftRefusal{Index: c.To, Term: c.Term, Refused: r.Refused, All: r.All, Why: r.Why})
+		}
 		return
 	case raftstore.LogSaved:
 	case raftstore.LogTruncated:
@@ -146,7 +152,7 @@ func (l *raftLog) flush() {
 			waits = true
 		default:
 			out = append(out, told{name, *m})
-			m.changes, m.due = nil, time.Time{}
+			m.changes, m.refused, m.due = nil, nil, time.Time{}
 		}
 	}
 	if waits {
@@ -226,11 +232,13 @@ func (l *raftLog) tell(name string, m *memberLog) {
 	}
 	p := d.progress[name]
 	p.Member, p.LastIndex, p.CommitIndex, p.Applied, p.Revision = name, m.last, m.commit, m.applied, max(p.Revision, m.revision)
-	if p != d.progress[name] {
-		d.progress[name] = p
-		if !said {
-			d.e.journal.Emit(by, d.e.root, p)
-		}
+	moved := p != d.progress[name] && !said
+	d.progress[name] = p
+	if len(m.refused) > 0 {
+		p.Refused, moved = &event.RaftRefused{Entries: m.refused}, true
+	}
+	if moved {
+		d.e.journal.Emit(by, d.e.root, p)
 	}
 }
 

@@ -63,3 +63,31 @@ func TestNothingIsToldToBeCommittedBeforeAMajorityIsKnownToHaveIt(t *testing.T) 
 		}
 	})
 }
+
+func TestWhatWasRefusedIsToldOfItsEntry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := pacing(1, 0)
+		d.e.journal = journal.New(journal.Options{Now: d.e.loop.Now})
+		d.progress = map[string]event.RaftProgress{}
+		d.log = newRaftLog(d)
+		for i := uint64(1); i <= 2; i++ {
+			d.log.note(raftstore.LogChange{Member: "master-1", Kind: raftstore.LogAppended, From: i, To: i, Term: 2, Entries: []raftstore.LogEntry{{Index: i, Term: 2, Kind: "write"}}})
+		}
+		d.log.note(raftstore.LogChange{Member: "master-1", Kind: raftstore.LogApplied, To: 1, Term: 2})
+		d.log.note(raftstore.LogChange{Member: "master-1", Kind: raftstore.LogApplied, To: 2, Term: 2, Refused: raftstore.Refusal{Refused: 1, All: 1, Why: "NOSPACE"}})
+		time.Sleep(2 * tellLater)
+		d.log.flush()
+		d.log.flush()
+		var w world.World
+		for seq := event.Seq(1); seq <= d.e.journal.Last(); seq++ {
+			r, _ := d.e.journal.Get(seq)
+			w.Apply(r)
+		}
+		m, _ := w.Members.Get("master-1")
+		for i, want := range []string{"", "NOSPACE"} {
+			if e, ok := w.EntryOf(m, uint64(i)+1); !ok || e.Refused.Why != want {
+				t.Errorf("entry %d was refused for %q, want %q", i+1, e.Refused.Why, want)
+			}
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package raftstore
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -54,8 +55,17 @@ type LogChange struct {
 	// CommitIndex, Applied and Revision are how far the member is; zero where that cannot be known yet.
 	CommitIndex, Applied uint64
 	Revision             int64
+	// Refused is set with LogApplied where commands of the entry changed nothing; the first member that applies the entry tells.
+	Refused Refusal
 	// At is wall time.
 	At time.Time
+}
+
+// Refusal says that Refused of All commands of an entry changed nothing, and of the first of them why: "NOSPACE"; "compare", what it compared with was other; "unchanged"; or
+// the error in words.
+type Refusal struct {
+	Refused, All int
+	Why          string
 }
 
 // LogEntry is an entry and what it holds.
@@ -112,6 +122,7 @@ type insider struct {
 
 	mu        sync.Mutex
 	described [describedKept]struct{ index, term uint64 }
+	judged    [describedKept]struct{ index, term uint64 } // by the first of the members
 }
 
 func newInsider(c *RaftCluster, to Insider) *insider {
@@ -215,10 +226,55 @@ func (in *insider) restored(l *life, index, term uint64) {
 }
 
 // applied is called with the member's state locked.
-func (in *insider) applied(l *life, index, term uint64) {
-	if in != nil {
-		in.tell(l, LogChange{Kind: LogApplied, To: index, Term: term})
+func (in *insider) applied(l *life, index, term uint64, outcomes []peer.Outcome) {
+	if in == nil {
+		return
 	}
+	c := LogChange{Kind: LogApplied, To: index, Term: term}
+	if r := refusal(outcomes); r.Refused > 0 && in.firstToJudge(index, term) {
+		c.Refused = r
+	}
+	in.tell(l, c)
+}
+
+// firstToJudge reports that nobody has told yet what became of the entry.
+func (in *insider) firstToJudge(index, term uint64) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	slot := &in.judged[index%describedKept]
+	if slot.index == index && slot.term == term {
+		return false
+	}
+	slot.index, slot.term = index, term
+	return true
+}
+
+// refusal says which commands of an entry changed nothing.
+func refusal(outcomes []peer.Outcome) Refusal {
+	r := Refusal{All: len(outcomes)}
+	for i := range outcomes {
+		o := &outcomes[i]
+		err, why := o.Err, ""
+		if err == nil {
+			err = o.Result.Err
+		}
+		switch {
+		case errors.Is(err, mvcc.ErrNoSpace):
+			why = string(mvcc.NoSpace)
+		case err != nil:
+			why = err.Error()
+		case o.Command.Kind != peer.Txn || o.Result.Changed || len(o.Command.Txn.Then)+len(o.Command.Txn.Else) == 0:
+			continue
+		case !o.Repeated && !o.Result.Succeeded:
+			why = "compare"
+		default:
+			why = "unchanged"
+		}
+		if r.Refused++; r.Why == "" {
+			r.Why = why
+		}
+	}
+	return r
 }
 
 // first reports that nobody has told yet what the entry holds.
@@ -239,6 +295,7 @@ func (in *insider) forgetDescribed() {
 		in.mu.Lock()
 		defer in.mu.Unlock()
 		clear(in.described[:])
+		clear(in.judged[:])
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"example.com/kubeviz/raftstore/internal/peer"
+	"example.com/kubeviz/raftstore/mvcc"
 )
 
 // inside records what an Insider hears.
@@ -204,4 +207,27 @@ func TestAnInsiderHearsWhatTheEntriesOfANewClusterHold(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestARefusalIsOfTheCommandsThatChangedNothing(t *testing.T) {
+	put := &peer.Command{Kind: peer.Txn, Txn: mvcc.Txn{Then: []mvcc.Op{{Key: "/a"}}}}
+	read := &peer.Command{Kind: peer.Txn}
+	raise := &peer.Command{Kind: peer.Raise}
+	done := peer.Outcome{Command: put, Result: mvcc.TxnResult{Succeeded: true, Changed: true}}
+	for _, c := range []struct {
+		name     string
+		outcomes []peer.Outcome
+		want     Refusal
+	}{
+		{"all was done", []peer.Outcome{done}, Refusal{All: 1}},
+		{"no space", []peer.Outcome{done, {Command: put, Result: mvcc.TxnResult{Err: mvcc.ErrNoSpace}}}, Refusal{1, 2, "NOSPACE"}},
+		{"what it compared with was other", []peer.Outcome{{Command: put}}, Refusal{1, 1, "compare"}},
+		{"it was run before", []peer.Outcome{{Command: put, Repeated: true}}, Refusal{1, 1, "unchanged"}},
+		{"a command that was turned down", []peer.Outcome{{Command: raise, Err: peer.ErrLate}}, Refusal{1, 1, peer.ErrLate.Error()}},
+		{"what writes nothing", []peer.Outcome{{Command: read}, {Command: raise}}, Refusal{All: 2}},
+	} {
+		if got := refusal(c.outcomes); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
 }

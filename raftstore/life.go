@@ -260,7 +260,7 @@ func (l *life) applied(index, term uint64, outcomes []peer.Outcome, kv *mvcc.Sto
 		l.appliedTerm.Store(term)
 	}
 	l.m.c.announce(index, term, outcomes)
-	l.m.c.insider.applied(l, index, term)
+	l.m.c.insider.applied(l, index, term, outcomes)
 	l.hub.publish(outcomes, kv.Revision())
 	l.keepUp(index, term, outcomes, kv)
 }

@@ -49,6 +49,19 @@ type RaftProgress struct {
 	DBSize  int64 `json:",omitempty"`
 	DBInUse int64 `json:",omitempty"`
 	Quota   int64 `json:",omitempty"`
+	// Refused says which entries, applied since the last record of this kind, changed nothing or not all that they ask for. Never written to.
+	Refused *RaftRefused `json:",omitempty"`
+}
+
+// RaftRefused are entries that the state machine turned down, the oldest first.
+type RaftRefused struct{ Entries []RaftRefusal }
+
+// RaftRefusal: Refused of All writes of an entry changed nothing, and of the first of them why: "NOSPACE"; "compare", what it compared with was other; "unchanged"; or
+// the error in words.
+type RaftRefusal struct {
+	Index, Term  uint64
+	Refused, All int
+	Why          string
 }
 
 // RaftMessage: a raft RPC or its answer. Which are told is said above.

@@ -94,6 +94,9 @@ func fill(v reflect.Value, n *int) {
 			}
 			fill(v.Field(i), n)
 		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
 	case reflect.Interface:
 	default:
 		panic("no value for " + v.Type().String())

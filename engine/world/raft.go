@@ -150,5 +150,10 @@ func (w *World) raftProgress(e event.RaftProgress) {
 	if e.Quota > 0 {
 		m.Quota = e.Quota
 	}
+	if e.Refused != nil {
+		for _, r := range e.Refused.Entries {
+			w.refused(r)
+		}
+	}
 	w.Members.Set(e.Member, &m)
 }

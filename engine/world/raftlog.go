@@ -11,6 +11,8 @@ import (
 type Entry struct {
 	event.RaftEntry
 	Seq event.Seq
+	// Refused says what of it changed nothing when it was applied; zero: all did, or that is not told.
+	Refused event.RaftRefusal
 }
 
 // Run is a piece of a log whose entries are all of one term.
@@ -305,6 +307,19 @@ func (w *World) describe(e Entry) {
 	w.Log.Set(e.Index, append(slices.Clip(list), e))
 	if w.Log.Len() > logKept {
 		w.Log.PopMin()
+	}
+}
+
+// refused remembers what the state machine turned down. Lists are shared with clones: it copies them.
+func (w *World) refused(r event.RaftRefusal) {
+	list, _ := w.Log.Get(r.Index)
+	for i, e := range list {
+		if e.Term == r.Term {
+			list = slices.Clone(list)
+			list[i].Refused = r
+			w.Log.Set(r.Index, list)
+			return
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
+	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/theme"
@@ -328,7 +329,29 @@ func (p *figure) holds(e world.Entry) string {
 	if more := len(e.Writes) - 1 + e.More; more > 0 {
 		text += fmt.Sprintf(" +%d", more)
 	}
+	if e.Refused.Refused > 0 {
+		return p.say("raft.refused-short", "what", text)
+	}
 	return p.say("raft.text", "text", text)
+}
+
+// turnedDown says what became of an entry that changed nothing, or not all that it asks for; empty: all of it was done.
+func (p *figure) turnedDown(e world.Entry) string {
+	r := e.Refused
+	key := "raft.refused"
+	switch {
+	case r.Refused == 0:
+		return ""
+	case r.Why == "compare":
+		key = "raft.refused-compare"
+	case r.Why == "unchanged":
+		key = "raft.refused-unchanged"
+	}
+	text := p.say(key, "why", sanitize.Text(r.Why))
+	if r.Refused < r.All {
+		return p.say("raft.refused-some", "n", r.Refused, "all", r.All, "what", text)
+	}
+	return text
 }
 
 // object names what is written: "pod/nginx-x", in full "pod default/nginx-x".
@@ -368,6 +391,9 @@ func (p *figure) entryLine(m *member, index uint64) string {
 			all = append(all, fmt.Sprintf("+%d", e.More))
 		}
 		what = strings.Join(all, ", ")
+	}
+	if why := p.turnedDown(e); why != "" {
+		what += "; " + why
 	}
 	return p.say("raft.entry-line", "index", index, "term", e.Term, "what", what)
 }

@@ -197,7 +197,11 @@ func (p *figure) drawMarks(m *member, cells []cell, c grid.Canvas) {
 	case !m.runs:
 		put(commit, p.say("raft.mark-committed", "index", commit), theme.Dim)
 	case m.Applied >= commit && commit > 0:
-		put(commit, p.say("raft.mark-both", "index", commit), theme.Dim)
+		text := p.say("raft.mark-both", "index", commit)
+		if e, ok := p.f.World.EntryOf(m.Member, commit); ok && e.Refused.Refused > 0 {
+			text += ", " + p.turnedDown(e)
+		}
+		put(commit, text, theme.Dim)
 	default:
 		if m.Applied > 0 {
 			put(m.Applied, p.say("raft.mark-applied", "index", m.Applied), theme.Dim)

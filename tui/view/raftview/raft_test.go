@@ -481,3 +481,20 @@ func TestARealTimeIsMarkedWhereSimulatedTimeIsAnother(t *testing.T) {
 		t.Errorf("without a leader for %q", got)
 	}
 }
+
+func TestAnEntryThatChangedNothingSaysSo(t *testing.T) {
+	for _, c := range []struct {
+		refusal event.RaftRefusal
+		want    []string
+	}{
+		{event.RaftRefusal{Refused: 1, All: 1, Why: "NOSPACE"}, []string{"refused: NOSPACE  pod default/late", "13·t2 refused pod/late", "committed and applied 13, refused: NOSPACE"}},
+		{event.RaftRefusal{Refused: 1, All: 1, Why: "compare"}, []string{"nothing changed (compare failed)  pod default/late"}},
+		{event.RaftRefusal{Refused: 1, All: 2, Why: "unchanged"}, []string{"1 of 2: nothing changed  pod default/late"}},
+	} {
+		g := group(3)
+		g.write("master-1", "late", g.members...)
+		c.refusal.Index, c.refusal.Term = 13, 2
+		g.raft("master-1", event.RaftProgress{Member: "master-1", LastIndex: 13, CommitIndex: 13, Applied: 13, Refused: &event.RaftRefused{Entries: []event.RaftRefusal{c.refusal}}})
+		viewtest.Says(t, viewtest.Text(View{}, frame(g, 200, 55)), c.want...)
+	}
+}

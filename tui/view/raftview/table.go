@@ -180,6 +180,9 @@ func (p *figure) holdsFull(e world.Entry) string {
 	if e.More > 0 {
 		text += fmt.Sprintf(" +%d", e.More)
 	}
+	if why := p.turnedDown(e); why != "" {
+		text = why + "  " + text
+	}
 	return sanitize.Text(text)
 }
 
