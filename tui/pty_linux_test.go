@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"strconv"
@@ -391,13 +392,18 @@ func TestResizeStormsAndKeyFloodsAreSurvived(t *testing.T) {
 func TestAQuietScreenWritesLittle(t *testing.T) {
 	p := startPty(t, "live")
 	p.until("master-2", 5*time.Second)
-	time.Sleep(1500 * time.Millisecond)
-	before := len(p.text())
-	time.Sleep(2 * time.Second)
-	perSecond := (len(p.text()) - before) / 2
-	t.Logf("%d bytes a second", perSecond)
-	if perSecond > 4000 { // a frame of 120x40 is about 10,000
-		t.Errorf("%d bytes a second while nothing happens but the clock", perSecond)
+	// On a machine that is busy the beginning takes longer, and what is late is drawn at once; a screen that writes much does so in every second.
+	least := math.MaxInt
+	for range 10 {
+		before := len(p.text())
+		time.Sleep(time.Second)
+		if least = min(least, len(p.text())-before); least <= 4000 { // a frame of 120x40 is about 10,000
+			break
+		}
+	}
+	t.Logf("%d bytes a second", least)
+	if least > 4000 {
+		t.Errorf("%d bytes in the quietest second while nothing happens but the clock", least)
 	}
 	p.press("\x03")
 	p.ends(0, 3*time.Second)
