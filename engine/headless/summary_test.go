@@ -56,7 +56,7 @@ func TestTheSummaryTellsOfElectionsRequestsAndCommands(t *testing.T) {
 	got, _ := json.Marshal(Summarize(w, 1500*time.Millisecond))
 	want := `{"virtualTime":"5m0s","wallTime":"1.5s","seed":42,"raft":{"leader":"","term":3,"voters":2,"quorum":2,"up":1,"canLose":-1,` +
 		`"members":[{"name":"master-1","role":"down","term":2,"lastIndex":0,"commitIndex":0,"up":false,"learner":false,"disk":""},{"name":"master-2","role":"leader","term":3,"lastIndex":9,"commitIndex":8,"up":true,"learner":false,"disk":""}],"removed":[],"alarms":[],` +
-		`"troubles":[{"kind":"no quorum","text":"no quorum: 1 of 2 voters run and reach each other, 2 are needed: nothing can be written","mend":[]}],` +
+		`"troubles":[{"kind":"no quorum","text":"no quorum: 1 of 2 voters run and reach each other, 2 are needed: nothing can be written","mend":["start master-1"]}],` +
 		`"elections":[{"at":"1s","from":"","to":"master-1","term":2,"virtualMs":0,"wallMs":0,"anew":false},{"at":"1m1.5s","from":"master-1","to":"master-2","term":3,"virtualMs":1500,"wallMs":0,"anew":false}]},` +
 		`"nodes":[],"pods":[],"requests":{"total":3,"byCode":{"200":2,"404":1}},"commands":[{"at":"1m0s","text":"kill master-1","error":"no quorum"}]}`
 	if string(got) != want {

@@ -204,12 +204,11 @@ func (w *World) Mend(a Anomaly) []string {
 		if (a.Kind == StateDiverged || a.Kind == DiskDamaged) && len(g.Members) >= g.Need {
 			return []string{"member replace " + a.Subject}
 		}
-	case DiskFails:
-		out := []string{"disk " + a.Subject + " ok"}
-		if m, ok := w.Members.Get(a.Subject); ok && !w.MemberUp(m) && m.Disk.State != "slow" {
-			out = append(out, "start "+a.Subject+"/etcd")
+		if a.Kind == NoQuorum {
+			return w.startsAfter(w.voters(), nil)
 		}
-		return out
+	case DiskFails:
+		return []string{"disk " + a.Subject + " ok"} // its kubelet starts a member that stopped again by itself
 	case LearnerStuck:
 		switch a.Detail {
 		case "down":

@@ -8,14 +8,16 @@ import (
 	"example.com/kubeviz/engine/event"
 )
 
-func TestAStoreThatCanHaveNoMajorityAgainIsRescuedFromWhatIsLeft(t *testing.T) {
-	damage := func(w *tale, names ...string) {
-		for _, m := range names {
-			w.raft(event.DiskChanged{Member: m, State: "zeroed"})
-			w.raft(event.ProcessStopped{Host: m, Process: "etcd", Reason: "exited", Message: "disk damaged: page 7"})
-			w.role(50, m, "down", 2)
-		}
+// damage spoils the disks of members, which end by it.
+func damage(w *tale, names ...string) {
+	for _, m := range names {
+		w.raft(event.DiskChanged{Member: m, State: "zeroed"})
+		w.raft(event.ProcessStopped{Host: m, Process: "etcd", Reason: "exited", Message: "disk damaged: page 7"})
+		w.role(50, m, "down", 2)
 	}
+}
+
+func TestAStoreThatCanHaveNoMajorityAgainIsRescuedFromWhatIsLeft(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		masters int
@@ -56,10 +58,36 @@ func TestAStoreThatCanHaveNoMajorityAgainIsRescuedFromWhatIsLeft(t *testing.T) {
 			}
 			list, _ := w.Anomalies(10)
 			for _, a := range list {
-				if a.Kind == NoQuorum && !slices.Equal(w.Mend(a), r.Commands) {
+				if a.Kind == NoQuorum && lost && !slices.Equal(w.Mend(a), r.Commands) {
 					t.Errorf("the mend of %v is %q", a.Kind, w.Mend(a))
 				}
 			}
+		})
+	}
+}
+
+func TestALostQuorumIsMendedByStartingTheMachinesThatAreOff(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		tell func(*tale)
+		want string
+	}{
+		{"two of three are off", func(w *tale) { w.raft(event.MachineDown{Host: "m1"}); w.raft(event.MachineDown{Host: "m3"}) }, "start m1, start m3"},
+		{"one is off and one damaged", func(w *tale) { damage(w, "m1"); w.raft(event.MachineDown{Host: "m2"}) }, "start m2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := masters(3)
+			c.tell(w)
+			list, _ := w.Anomalies(10)
+			for _, a := range list {
+				if a.Kind == NoQuorum {
+					if got := strings.Join(w.Mend(a), ", "); got != c.want {
+						t.Errorf("the mend is %q, want %q", got, c.want)
+					}
+					return
+				}
+			}
+			t.Errorf("no quorum is not among %v", list)
 		})
 	}
 }

@@ -289,7 +289,7 @@ func (q *inquiry) startStopped(d *draft, m *scene.Machine) {
 			continue
 		}
 		if p := m.Host.Processes[name]; !p.Up && !m.Boots(name) {
-			d.change("start "+m.Name+"/"+name, "why.change-start", "what", m.Name+"/"+name)
+			q.startOf(d, m.Host, name)
 			return
 		}
 	}

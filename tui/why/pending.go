@@ -158,7 +158,7 @@ func (q *inquiry) vacant(d *draft, process string) {
 			if !m.Up {
 				d.change("start "+m.Name, "why.change-start", "what", m.Name)
 			} else {
-				d.change("start "+m.Name+"/"+process, "why.change-start", "what", m.Name+"/"+process)
+				q.startOf(d, m.Host, process)
 			}
 			break
 		}

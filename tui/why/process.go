@@ -100,6 +100,10 @@ func (q *inquiry) stopped(h *world.Host, p world.Process) {
 			d.line("why.disk-no-start")
 			q.anew(d, m)
 			return
+		case m != nil && !m.Disk.Sound() && !m.Disk.Hinders(): // the kubelet starts it again when it can write
+			d.line("why.disk-no-room")
+			d.change("disk "+h.Name+" ok", "why.change-disk", "member", h.Name)
+			return
 		case m != nil:
 			q.sprung(d, m, p.Seq)
 		}
@@ -108,12 +112,27 @@ func (q *inquiry) stopped(h *world.Host, p world.Process) {
 		d.on(c.Seq)
 		d.line("why.down-static", "n", c.Restarts)
 		d.next(c.Since, c.Until, "why.next-static")
-	} else if p.Name != "kubelet" && h.Master {
-		if k, ok := h.Processes["kubelet"]; ok && !k.Up {
-			d.line("why.down-no-kubelet")
-		}
+	} else if k, ok := h.Processes["kubelet"]; ok && !k.Up && p.Name != "kubelet" {
+		d.line("why.down-no-kubelet")
 	}
-	d.change("start "+h.Name+"/"+p.Name, "why.change-start", "what", h.Name+"/"+p.Name)
+	q.startOf(d, h, p.Name)
+}
+
+// startOf adds how a program comes back: the kubelet is started by name, all others by the kubelet of their machine, and by nobody else.
+func (q *inquiry) startOf(d *draft, h *world.Host, process string) {
+	if what := starts(h, process); what != "" {
+		d.change("start "+what, "why.change-start", "what", what)
+		return
+	}
+	d.change("", "why.change-kubelet-starts", "process", process, "host", h.Name)
+}
+
+// starts is what an order has to start so that a program of a machine that runs comes back; empty: its kubelet does it by itself.
+func starts(h *world.Host, process string) string {
+	if k, ok := h.Processes["kubelet"]; ok && process != "kubelet" && k.Up {
+		return ""
+	}
+	return h.Name + "/kubelet"
 }
 
 // static finds the container of a program of the control plane, which the kubelet of its master runs from a file.

@@ -150,9 +150,10 @@ func (q *inquiry) restore(d *draft) {
 		for _, m := range ms {
 			if m.start != "" {
 				what := m.start
-				for _, v := range c.voters {
-					if v.name == m.start && v.host {
-						what += "/etcd"
+				if h, ok := q.World.Hosts.Get(m.start); ok && h.Up {
+					if what = starts(h, "etcd"); what == "" {
+						texts = append(texts, q.say("why.change-kubelet-starts", "process", "etcd", "host", h.Name))
+						continue
 					}
 				}
 				texts = append(texts, q.say("why.change-start", "what", what))

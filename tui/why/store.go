@@ -184,10 +184,6 @@ func (q *inquiry) diskOf(m *world.Member) {
 	}
 	if !disk.Damaged() {
 		d.change("disk "+m.Name+" ok", "why.change-disk", "member", m.Name)
-		if !q.World.MemberUp(m) && disk.State != "slow" {
-			d.Steps = true
-			d.change("start "+m.Name+"/etcd", "why.change-start", "what", m.Name+"/etcd")
-		}
 	}
 	d.root(q.causes(disk.Seq))
 	q.add(d)

@@ -254,7 +254,7 @@ func TestAnswers(t *testing.T) {
 			p := from(fixture.Healthy(1))
 			p.put("etcd/master-2", 0, event.ProcessStopped{Host: "master-2", Process: "etcd", Reason: "exited", ExitCode: 2, Message: "panic"})
 			return p
-		}, want: []string{"It ended 0s ago: exited", "Exit code 2. panic", "=> start master-2/etcd | start master-2/etcd"}},
+		}, want: []string{"It ended 0s ago: exited", "Exit code 2. panic", "=> the kubelet of master-2 starts etcd again by itself"}},
 		{name: "a scheduler that stands by", on: target.Target{Kind: target.Process, Host: "master-1", Process: "scheduler"}, id: "lead-scheduler", tape: func() *tape {
 			p := from(fixture.Healthy(1))
 			p.renew()
