@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -49,6 +50,9 @@ func offers(before, targets []string) []string {
 		if at == 1 {
 			return []string{string(Add), string(Promote), string(Remove), string(Replace)}
 		}
+		if strings.EqualFold(before[1], string(Add)) {
+			return newMasters(targets)
+		}
 		return append([]string{"leader"}, masters(targets)...)
 	case "disk":
 		if at == 1 {
@@ -83,6 +87,20 @@ func masters(targets []string) []string {
 	for _, t := range targets {
 		if host, ok := strings.CutSuffix(t, "/etcd"); ok {
 			out = append(out, host)
+		}
+	}
+	return out
+}
+
+// membersMax is the highest number of a member's name (as engine/scenario's MastersMax, which stands above this package).
+const membersMax = 7
+
+// newMasters are the names that a member to be added can have.
+func newMasters(targets []string) []string {
+	var out []string
+	for i := 1; i <= membersMax; i++ {
+		if name := fmt.Sprintf("master-%d", i); !slices.Contains(masters(targets), name) {
+			out = append(out, name)
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -145,5 +146,21 @@ func TestCrashBetweenTermAndLogOfTheFirstStartIsRepaired(t *testing.T) {
 	}
 	if last, _ := o.guard.LastIndex(); last != 1 || !d.Used() {
 		t.Errorf("last index %d, used %v", last, d.Used())
+	}
+}
+
+func TestAFileIsForcedToTheMediumOnlyWhereThatIsAskedFor(t *testing.T) {
+	for _, sync := range []bool{true, false} {
+		store, err := openBolt(filepath.Join(t.TempDir(), "raft.db"), sync)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db := reflect.ValueOf(store).Elem().FieldByName("conn").Elem() // nothing public tells
+		if skips := db.FieldByName("NoSync").Bool() || db.FieldByName("NoGrowSync").Bool(); skips == sync {
+			t.Errorf("forced %v: bolt skips it: %v", sync, skips)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
