@@ -400,8 +400,11 @@ func (t *Transport) receive(id raft.ServerID, command any, body []byte, sender *
 			return nil, err
 		}
 	}
-	if a, ok := command.(*raft.AppendEntriesRequest); ok && t.overtake != nil {
-		t.overtake(a)
+	if a, ok := command.(*raft.AppendEntriesRequest); ok {
+		if t.overtake != nil {
+			t.overtake(a)
+		}
+		vouch(a)
 	}
 	answers := make(chan raft.RPCResponse, 1)
 	rpc := raft.RPC{Command: command, RespChan: answers}
