@@ -327,18 +327,18 @@ func (l *life) standings(p *peer.Peer, conf *peer.Configuration) []standing {
 	return all
 }
 
-// isMuted tells whether a member that runs keeps out of elections, as a leader would hear in the answers to its heartbeats.
+// isMuted tells whether a member keeps out of elections, as a leader would have heard in the answers to its heartbeats. One that is down stays what it was: it comes back without a vote.
 func (c *RaftCluster) isMuted(name string) bool {
 	m := c.find(name)
 	if m == nil {
 		return false
 	}
-	l := m.current()
-	if l == nil {
-		return false
+	if l := m.current(); l != nil {
+		if p := l.peer.Load(); p != nil {
+			return p.Muted()
+		}
 	}
-	p := l.peer.Load()
-	return p != nil && p.Muted()
+	return m.disk.Wiped()
 }
 
 // answerRemoved answers a member that hears no leader.

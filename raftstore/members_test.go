@@ -561,21 +561,28 @@ func TestANameThatIsNoMachinesIsRefused(t *testing.T) {
 }
 
 func TestAHealthyMemberIsNotRemovedWhileOneThatIsNeededHasNoVote(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, net := openRuled(t)
-		mustPut(t, c, "a")
-		lead, wiped := c.leaderLife().m.name, c.follower().name
-		healthy := voters(c)[slices.IndexFunc(voters(c), func(name string) bool { return name != lead && name != wiped })]
-		c.KillMember(wiped)
-		c.WipeMember(wiped)
-		net.set(drops(func(p Packet) bool { return p.To == wiped && (p.Kind == "append" || p.Kind == "snapshot") })) // it is heard, and learns nothing
-		c.StartMember(wiped)
-		awaitWall(t, "a member without a vote", func() bool { return c.Store(wiped).Status().Err != "" && c.Store(wiped).Status().Leader == lead })
-		if w := changed(t, c.RemoveMember, healthy, 10*time.Second); w.Outcome != Refused || !errors.Is(w.Err, ErrUnhealthy) {
-			t.Errorf("removing %s: %+v", healthy, w)
-		}
-		if w := changed(t, c.RemoveMember, wiped, 10*time.Second); w.Outcome != Done {
-			t.Errorf("removing the one that has no vote: %+v", w)
-		}
-	})
+	for _, justDown := range []bool{false, true} {
+		t.Run(map[bool]string{false: "it runs", true: "it ended a moment ago, and comes back without one"}[justDown], func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, net := openRuled(t)
+				mustPut(t, c, "a")
+				lead, wiped := c.leaderLife().m.name, c.follower().name
+				healthy := voters(c)[slices.IndexFunc(voters(c), func(name string) bool { return name != lead && name != wiped })]
+				c.KillMember(wiped)
+				c.WipeMember(wiped)
+				net.set(drops(func(p Packet) bool { return p.To == wiped && (p.Kind == "append" || p.Kind == "snapshot") })) // it is heard, and learns nothing
+				c.StartMember(wiped)
+				awaitWall(t, "a member without a vote", func() bool { return c.Store(wiped).Status().Err != "" && c.Store(wiped).Status().Leader == lead })
+				if justDown {
+					c.KillMember(wiped)
+				}
+				if w := changed(t, c.RemoveMember, healthy, 10*time.Second); w.Outcome != Refused || !errors.Is(w.Err, ErrUnhealthy) {
+					t.Errorf("removing %s: %+v", healthy, w)
+				}
+				if w := changed(t, c.RemoveMember, wiped, 10*time.Second); w.Outcome != Done {
+					t.Errorf("removing the one that has no vote: %+v", w)
+				}
+			})
+		})
+	}
 }
