@@ -217,7 +217,7 @@ func TestEveryWayBackToAQuorumLeadsThere(t *testing.T) {
 		var c council
 		n := 1 + 2*rng.IntN(3)
 		for i := range n {
-			c.voters = append(c.voters, voter{name: fmt.Sprint("m", i), up: rng.IntN(2) == 0, muted: rng.IntN(8) == 0, host: rng.IntN(2) == 0})
+			c.voters = append(c.voters, voter{name: fmt.Sprint("m", i), up: rng.IntN(2) == 0, muted: rng.IntN(8) == 0})
 		}
 		for range rng.IntN(4) {
 			c.faults = append(c.faults, world.Fault{Fault: fault.Fault{Kind: fault.Cut, A: fmt.Sprint("m", rng.IntN(n)), B: []string{fault.All, fmt.Sprint("m", rng.IntN(n))}[rng.IntN(2)]}})

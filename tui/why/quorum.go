@@ -14,7 +14,6 @@ import (
 type voter struct {
 	name      string
 	up, muted bool
-	host      bool // its machine is on
 	spoiled   bool // a start is no help: what it acknowledged is gone
 }
 
@@ -30,10 +29,9 @@ func councilOf(w *world.World) council {
 		if !m.Votes() {
 			return true
 		}
-		v := voter{name: name, host: true, muted: m.Role != "down" && m.Err != "", spoiled: w.Spoiled(name)}
+		v := voter{name: name, muted: m.Role != "down" && m.Err != "", spoiled: w.Spoiled(name)}
 		if h, ok := w.Hosts.Get(name); ok {
 			p, known := h.Processes["etcd"]
-			v.host = h.Up
 			v.up = h.Up && (!known || p.Up)
 		} else {
 			v.up = m.Role != "down"
