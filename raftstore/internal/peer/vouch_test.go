@@ -53,7 +53,8 @@ func TestAFollowerAppliesNothingThatItsLeaderDoesNotHave(t *testing.T) {
 			if err := a.append("b", r); err != nil {
 				t.Fatalf("entry %d: %v", index, err)
 			}
-			time.Sleep(time.Millisecond) // of the bubble: the state machine works beside
+			time.Sleep(time.Millisecond) // of the bubble
+			synctest.Wait()              // the state machine works beside, and has come to rest before it is read
 		}
 		send(2, 1, 1, "both have it")
 		if want := []string{"both have it"}; !slices.Equal(got.data, want) {
