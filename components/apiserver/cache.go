@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/btree"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
@@ -46,7 +47,7 @@ type cache struct {
 
 // kindCache holds one kind.
 type kindCache struct {
-	res   *Resource
+	res   *resource.Resource
 	items btree.Map[string, kinds.Object]
 	// byValue holds the same objects by the values of indexed fields: a kubelet's list costs its own pods, not all.
 	byValue map[string]map[string]*btree.Map[string, kinds.Object]
@@ -198,9 +199,9 @@ func (kc *kindCache) clear(revision int64) {
 func (kc *kindCache) set(key string, obj kinds.Object) {
 	before, had := kc.items.Set(key, obj)
 	for _, f := range kc.res.Index {
-		v, _ := kc.res.value(obj, f)
+		v, _ := kc.res.Value(obj, f)
 		if had {
-			if was, _ := kc.res.value(before, f); was != v {
+			if was, _ := kc.res.Value(before, f); was != v {
 				kc.unindex(f, was, key)
 			}
 		}
@@ -219,7 +220,7 @@ func (kc *kindCache) remove(key string) {
 		return
 	}
 	for _, f := range kc.res.Index {
-		was, _ := kc.res.value(before, f)
+		was, _ := kc.res.Value(before, f)
 		kc.unindex(f, was, key)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
@@ -52,7 +53,7 @@ func (s *Server) delete(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 		}
 		obj := old.DeepCopyObject().(kinds.Object)
 		var err error
-		what, err = rq.res.beginDeletion(obj, o, p.Now())
+		what, err = beginDeletion(rq.res, obj, o, p.Now())
 		return obj, err
 	}
 	resp, err := s.update(p, rq, updateTries, begin, func(obj, old kinds.Object) bool { return what == removeNow })
@@ -67,7 +68,7 @@ func (s *Server) delete(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 		return resp, err
 	}
 	// The mark is written; now the object goes, unless somebody put a finalizer on it in between.
-	last, err := s.update(p, rq, updateTries, func(old kinds.Object) (kinds.Object, error) { return old.DeepCopyObject().(kinds.Object), nil }, rq.res.gone)
+	last, err := s.update(p, rq, updateTries, func(old kinds.Object) (kinds.Object, error) { return old.DeepCopyObject().(kinds.Object), nil }, rq.res.Gone)
 	if apierrors.IsNotFound(err) {
 		return &kubeapi.Response{Deleted: resp.Object, ResourceVersion: resp.ResourceVersion}, nil
 	}
@@ -75,11 +76,11 @@ func (s *Server) delete(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 }
 
 // beginDeletion changes obj as its deletion asks and says what is to happen to it.
-func (res *Resource) beginDeletion(obj kinds.Object, o *metav1.DeleteOptions, now time.Time) (verdict, error) {
+func beginDeletion(res *resource.Resource, obj kinds.Object, o *metav1.DeleteOptions, now time.Time) (verdict, error) {
 	if err := checkPreconditions(res.Kind, obj, o.Preconditions); err != nil {
 		return 0, err
 	}
-	finalizers := res.dependentsFinalizers(obj, o)
+	finalizers := dependentsFinalizers(res, obj, o)
 	changed := !slices.Equal(finalizers, obj.GetFinalizers())
 	obj.SetFinalizers(finalizers)
 	held := len(finalizers) > 0 || (res.Held != nil && res.Held(obj))
@@ -145,7 +146,7 @@ func checkPreconditions(k *kinds.Kind, obj kinds.Object, pre *metav1.Preconditio
 }
 
 // dependentsFinalizers are the object's finalizers with those that the wish for its dependents adds or takes away.
-func (res *Resource) dependentsFinalizers(obj kinds.Object, o *metav1.DeleteOptions) []string {
+func dependentsFinalizers(res *resource.Resource, obj kinds.Object, o *metav1.DeleteOptions) []string {
 	orphan, foreground := res.Orphans, false
 	has := obj.GetFinalizers()
 	wish := o.OrphanDependents //lint:ignore SA1019 old clients still send it, and a server honours it

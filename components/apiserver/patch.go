@@ -38,7 +38,7 @@ func (s *Server) patch(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 			return nil, apierrors.NewBadRequest("the name of the object (" + obj.GetName() + ") does not match the name on the URL (" + rq.Name + ")")
 		}
 		return s.prepareUpdate(p, rq, obj, old)
-	}, rq.res.gone)
+	}, rq.res.Gone)
 }
 
 func unsupportedPatch() error {

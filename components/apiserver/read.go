@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
@@ -170,7 +171,7 @@ func (rq *request) checkFields() error {
 		return nil
 	}
 	for _, f := range rq.Fields.Requirements() {
-		if !rq.res.selectable(f.Field) {
+		if !rq.res.Selectable(f.Field) {
 			return apierrors.NewBadRequest("field label not supported: " + f.Field)
 		}
 	}
@@ -182,7 +183,7 @@ func (rq *request) matches(obj kinds.Object) bool {
 	if rq.Labels != nil && !rq.Labels.Empty() && !rq.Labels.Matches(labelsOf{obj}) {
 		return false
 	}
-	return rq.Fields == nil || rq.Fields.Empty() || rq.Fields.Matches(fieldsOf{rq.res, obj})
+	return rq.Fields == nil || rq.Fields.Empty() || rq.Fields.Matches(resource.FieldsOf{Res: rq.res, Obj: obj})
 }
 
 // labelsOf shows an object's labels to selectors.

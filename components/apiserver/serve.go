@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
@@ -33,7 +34,7 @@ const (
 // request is one request on its way through the pipeline.
 type request struct {
 	*kubeapi.Request
-	res      *Resource
+	res      *resource.Resource
 	user     kubeapi.User
 	key      string // in the store; empty for lists and for creations before the name is made
 	received time.Time
@@ -172,7 +173,11 @@ func (s *Server) answer(rq *request, resp *kubeapi.Response, err error) *kubeapi
 func (s *Server) admitted(rq *request) error {
 	rq.enter(stageAuthn)
 	rq.res = s.resources[rq.Kind]
-	if rq.res == nil || (rq.Subresource != "" && !slices.Contains(rq.Kind.Subresources, rq.Subresource)) {
+	known := rq.res != nil
+	if known && rq.Subresource != "" {
+		_, known = rq.Kind.Subresource(rq.Subresource)
+	}
+	if !known {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
 			Details: &metav1.StatusDetails{}, Message: "the server could not find the requested resource"}}
 	}

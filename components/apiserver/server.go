@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"example.com/kubeviz/components/apiserver/resource/registry"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/sim"
@@ -32,7 +33,7 @@ type Server struct {
 	door      *door
 	codec     *Codec
 	auth      Authorizer
-	resources registry
+	resources registry.Registry
 	cache     *cache
 	rng       *rand.Rand
 	leases    leaseManager
@@ -54,7 +55,7 @@ func New(cfg Config) *Server {
 	}
 	// A restarted server must not repeat the names and UIDs it made before, so the start is part of its random stream's name.
 	id := fmt.Sprintf("%s@%d", pr.Addr, pr.Loop.Now().UnixNano())
-	s := &Server{cfg: cfg, proc: pr, codec: cfg.Codec, auth: cfg.Authorizer, resources: newRegistry(), rng: pr.Loop.Rand("apiserver " + id)}
+	s := &Server{cfg: cfg, proc: pr, codec: cfg.Codec, auth: cfg.Authorizer, resources: registry.New(), rng: pr.Loop.Rand("apiserver " + id)}
 	s.door = &door{loop: pr.Loop, store: cfg.Store, id: id}
 	s.leases.door = s.door
 	s.cache = newCache(s)

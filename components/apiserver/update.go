@@ -27,7 +27,7 @@ func (s *Server) replace(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	}
 	return s.update(p, rq, updateTries, func(old kinds.Object) (kinds.Object, error) {
 		return s.prepareUpdate(p, rq, sent.DeepCopyObject().(kinds.Object), old)
-	}, rq.res.gone)
+	}, rq.res.Gone)
 }
 
 // prepareUpdate runs a new version through the stages before the store.
@@ -54,7 +54,7 @@ func (s *Server) prepareUpdate(p *sim.Proc, rq *request, obj, old kinds.Object) 
 	if err := s.mutate(a); err != nil {
 		return nil, err
 	}
-	if res.Generation && res.specDiffers(obj, old) {
+	if res.Generation && res.SpecDiffers(obj, old) {
 		obj.SetGeneration(old.GetGeneration() + 1)
 	}
 	obj.SetResourceVersion(old.GetResourceVersion())
@@ -76,14 +76,3 @@ func (s *Server) prepareUpdate(p *sim.Proc, rq *request, obj, old kinds.Object) 
 
 // storageKey is the key as the API server's storage layer names it: without the registry's prefix.
 func storageKey(key string) string { return key[len("/registry"):] }
-
-// gone reports that an update takes the object away: its deletion had begun and nothing holds it any more (API-18).
-func (res *Resource) gone(obj, old kinds.Object) bool {
-	if old.GetDeletionTimestamp() == nil || len(obj.GetFinalizers()) > 0 {
-		return false
-	}
-	if g := old.GetDeletionGracePeriodSeconds(); g != nil && *g > 0 {
-		return false
-	}
-	return res.Held == nil || !res.Held(obj)
-}

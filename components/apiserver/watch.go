@@ -132,10 +132,10 @@ func (kc *kindCache) deliver(c *cache, ch *transition) {
 		if len(byValue) == 0 {
 			continue
 		}
-		now, _ := kc.res.value(ch.now, f)
+		now, _ := kc.res.Value(ch.now, f)
 		each(byValue[now])
 		if ch.before != nil {
-			if before, _ := kc.res.value(ch.before, f); before != now {
+			if before, _ := kc.res.Value(ch.before, f); before != now {
 				each(byValue[before])
 			}
 		}

@@ -11,6 +11,7 @@
 package kubeapi
 
 import (
+	"net/url"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,13 +36,40 @@ const (
 	Update Verb = "update"
 	Patch  Verb = "patch"
 	Delete Verb = "delete"
+	// DeleteCollection deletes all objects that the selectors match.
+	DeleteCollection Verb = "deletecollection"
 )
 
 // User is who asks.
 type User struct {
 	Name   string
+	UID    string
 	Groups []string
+	Extra  map[string][]string
 }
+
+// Credential is what a client outside shows for itself. The zero value is nobody's.
+type Credential struct {
+	// Certified is the user that a client certificate names; empty Name: none was shown.
+	Certified User
+	// Token is a bearer token.
+	Token string
+	// Impersonate is whom the client wants to be taken for; empty Name: itself.
+	Impersonate User
+}
+
+// ClientInfo is what a client outside tells of itself, for people.
+type ClientInfo struct {
+	// UserAgent as sent; Command and Session are kubectl's own headers ("kubectl get", one UUID per invocation).
+	UserAgent, Command, Session string
+}
+
+// Values of Request.FieldValidation.
+const (
+	FieldsStrict = "Strict"
+	FieldsWarn   = "Warn"
+	FieldsIgnore = "Ignore"
+)
 
 // Request to an API server. In-process callers and HTTP handlers fill the same struct; only encoding differs.
 type Request struct {
@@ -53,23 +81,40 @@ type Request struct {
 
 	// Object to create or update (for pods/binding a *corev1.Binding).
 	Object kinds.Object
-	// PatchType and Patch for Verb Patch.
+	// PatchType and Patch for Verb Patch. A server-side apply (types.ApplyPatchType) is YAML or JSON; Force takes fields from other managers.
 	PatchType types.PatchType
 	Patch     []byte
+	Force     bool
+	// FieldValidation says what becomes of fields in a patch that the kind does not have: FieldsStrict, FieldsWarn; empty or FieldsIgnore: they are dropped. Bodies that are
+	// decoded before they get here are checked there.
+	FieldValidation string
+	// Face is the group and version in which the client sees the kind; nil: the kind's own. Objects in requests and answers are always of the kind itself; only a patch is in the
+	// face's form.
+	Face *kinds.Face
+	// Query holds the parameters of a subresource that is an action ("log", "exec").
+	Query url.Values
 	// Delete options for Verb Delete; nil means defaults.
 	Delete *metav1.DeleteOptions
 
 	// ResourceVersion of a list or watch: "" the most recent, "0" whatever the cache holds, otherwise at least (list) or after (watch) that version.
 	ResourceVersion string
-	Labels          labels.Selector
-	Fields          fields.Selector
-	Limit           int64
-	Continue        string
-	DryRun          bool
+	// ResourceVersionMatch of a list: "", "NotOlderThan" or "Exact".
+	ResourceVersionMatch metav1.ResourceVersionMatch
+	// SendInitialEvents asks a watch to begin with the present objects and to end them with a bookmark that says so.
+	SendInitialEvents *bool
+	Labels            labels.Selector
+	Fields            fields.Selector
+	Limit             int64
+	Continue          string
+	DryRun            bool
 	// SendBookmarks asks a watch for bookmarks.
 	SendBookmarks bool
 
-	User User
+	// User who asks. Programs of the cluster name theirs; for clients outside it is empty, and Credential tells.
+	User       User
+	Credential *Credential
+	// Client describes a client outside; nil: a program of the cluster.
+	Client *ClientInfo
 	// Manager is the field manager, and what a log calls the caller ("kubelet", "kube-scheduler").
 	Manager string
 	// From is the calling process.
@@ -97,6 +142,12 @@ type Response struct {
 	ResourceVersion string
 	// Err is an *apierrors.StatusError or nil.
 	Err error
+	// Warnings are for people, sent as Warning headers.
+	Warnings []string
+	// Status is the whole answer where it is no object ("binding", "eviction").
+	Status *metav1.Status
+	// Created: the request made the object (201), though its verb was not create.
+	Created bool
 	// Record is the journal's record that describes the write (RequestReceived), for causes; 0 when untraced.
 	Record event.Seq
 }

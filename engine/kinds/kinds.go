@@ -9,9 +9,25 @@ import (
 	"slices"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -33,35 +49,44 @@ type Kind struct {
 	Namespaced         bool
 	// Prefix of keys in the store, without namespace: "/registry/pods/" (fidelity STO-21; nodes live under minions).
 	Prefix string
-	// Subresources that can be written ("status", "binding", "scale").
-	Subresources []string
+	// Categories are the words that stand for several kinds ("all").
+	Categories []string
+	// NoCollectionDelete: objects are deleted one by one only.
+	NoCollectionDelete bool
+	// Subresources by name, sorted.
+	Subresources []Subresource
+	// Faces are other versions or groups under which the same objects are served.
+	Faces []*Face
 	// New makes an empty object.
 	New func() Object
 }
 
-// The kinds, one variable each.
 var (
-	Namespaces = &Kind{Version: "v1", Kind: "Namespace", Resource: "namespaces", Singular: "namespace", Short: []string{"ns"},
-		Prefix: "/registry/namespaces/", Subresources: []string{"status", "finalize"}, New: func() Object { return &corev1.Namespace{} }}
-	Nodes = &Kind{Version: "v1", Kind: "Node", Resource: "nodes", Singular: "node", Short: []string{"no"},
-		Prefix: "/registry/minions/", Subresources: []string{"status"}, New: func() Object { return &corev1.Node{} }}
-	Pods = &Kind{Version: "v1", Kind: "Pod", Resource: "pods", Singular: "pod", Short: []string{"po"}, Namespaced: true,
-		Prefix: "/registry/pods/", Subresources: []string{"status", "binding"}, New: func() Object { return &corev1.Pod{} }}
-	Events = &Kind{Version: "v1", Kind: "Event", Resource: "events", Singular: "event", Short: []string{"ev"}, Namespaced: true,
-		Prefix: "/registry/events/", New: func() Object { return &corev1.Event{} }}
-	Leases = &Kind{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases", Singular: "lease", Namespaced: true,
-		Prefix: "/registry/leases/", New: func() Object { return &coordinationv1.Lease{} }}
-	Deployments = &Kind{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments", Singular: "deployment", Short: []string{"deploy"}, Namespaced: true,
-		Prefix: "/registry/deployments/", Subresources: []string{"status", "scale"}, New: func() Object { return &appsv1.Deployment{} }}
-	ReplicaSets = &Kind{Group: "apps", Version: "v1", Kind: "ReplicaSet", Resource: "replicasets", Singular: "replicaset", Short: []string{"rs"}, Namespaced: true,
-		Prefix: "/registry/replicasets/", Subresources: []string{"status", "scale"}, New: func() Object { return &appsv1.ReplicaSet{} }}
+	// all begins with what people look at most; screens list kinds in this order.
+	all = []*Kind{Namespaces, Nodes, Pods, Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs, Services, Endpoints, EndpointSlices, Ingresses, IngressClasses,
+		NetworkPolicies, ConfigMaps, Secrets, ServiceAccounts, PersistentVolumeClaims, PersistentVolumes, StorageClasses, HorizontalPodAutoscalers, PodDisruptionBudgets,
+		ReplicationControllers, PodTemplates, ControllerRevisions, ResourceQuotas, LimitRanges, PriorityClasses, Events, Leases, Roles, RoleBindings, ClusterRoles, ClusterRoleBindings,
+		CertificateSigningRequests, CustomResourceDefinitions, ValidatingAdmissionPolicies, ValidatingAdmissionPolicyBindings, MutatingAdmissionPolicies,
+		MutatingAdmissionPolicyBindings, ValidatingWebhookConfigurations, MutatingWebhookConfigurations, RuntimeClasses, VolumeAttachments, VolumeAttributesClasses, CSIDrivers,
+		CSINodes, CSIStorageCapacities, IPAddresses, ServiceCIDRs}
+	byName   = index()
+	byGVK    = indexGVK()
+	byPrefix = indexPrefix()
+	scheme   = makeScheme()
 )
 
-var (
-	all    = []*Kind{Namespaces, Nodes, Pods, Events, Leases, Deployments, ReplicaSets}
-	byName = index()
-	scheme = makeScheme()
-)
+// Face is another group and version of a kind. Objects are stored as the kind itself; a face converts both ways without loss of what both know.
+type Face struct {
+	Group, Version, Kind string
+	New                  func() Object
+	// From makes the face's object out of the stored kind's, To the other way. Both make new objects.
+	From, To func(Object) Object
+}
+
+// GVK is the face's group, version and kind.
+func (f *Face) GVK() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: f.Group, Version: f.Version, Kind: f.Kind}
+}
 
 // All lists the kinds in the table's order.
 func All() []*Kind { return slices.Clone(all) }
@@ -95,22 +120,31 @@ func MustOf(obj runtime.Object) *Kind {
 
 // ForGVK finds a row by group, version and kind.
 func ForGVK(gvk schema.GroupVersionKind) (*Kind, error) {
-	for _, k := range all {
-		if k.GVK() == gvk {
-			return k, nil
-		}
+	if k, ok := byGVK[gvk]; ok {
+		return k, nil
 	}
 	return nil, fmt.Errorf("no kind %q is known here", gvk)
 }
 
 // ForKey finds the kind a store key belongs to.
 func ForKey(key string) (*Kind, bool) {
-	for _, k := range all {
-		if strings.HasPrefix(key, k.Prefix) {
-			return k, true
-		}
+	rest, ok := strings.CutPrefix(key, registry)
+	if !ok {
+		return nil, false
 	}
-	return nil, false
+	end := strings.IndexByte(rest, '/')
+	if end < 0 {
+		return nil, false
+	}
+	if k, ok := byPrefix[rest[:end]]; ok {
+		return k, true
+	}
+	more := strings.IndexByte(rest[end+1:], '/')
+	if more < 0 {
+		return nil, false
+	}
+	k, ok := byPrefix[rest[:end+1+more]]
+	return k, ok
 }
 
 // GVK is the kind's group, version and kind.
@@ -150,11 +184,30 @@ func index() map[string]*Kind {
 	return m
 }
 
+func indexGVK() map[schema.GroupVersionKind]*Kind {
+	m := map[schema.GroupVersionKind]*Kind{}
+	for _, k := range all {
+		m[k.GVK()] = k
+	}
+	return m
+}
+
+// registry is where all objects live in the store.
+const registry = "/registry/"
+
+func indexPrefix() map[string]*Kind {
+	m := map[string]*Kind{}
+	for _, k := range all {
+		m[strings.TrimSuffix(strings.TrimPrefix(k.Prefix, registry), "/")] = k
+	}
+	return m
+}
+
 func makeScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	utilruntime.Must(corev1.AddToScheme(s))
-	utilruntime.Must(appsv1.AddToScheme(s))
-	utilruntime.Must(coordinationv1.AddToScheme(s))
+	for _, add := range []func(*runtime.Scheme) error{admissionregistrationv1.AddToScheme, appsv1.AddToScheme, authenticationv1.AddToScheme, authorizationv1.AddToScheme, autoscalingv1.AddToScheme, autoscalingv2.AddToScheme, batchv1.AddToScheme, certificatesv1.AddToScheme, coordinationv1.AddToScheme, corev1.AddToScheme, discoveryv1.AddToScheme, eventsv1.AddToScheme, networkingv1.AddToScheme, nodev1.AddToScheme, policyv1.AddToScheme, rbacv1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, apiextensionsv1.AddToScheme} {
+		utilruntime.Must(add(s))
+	}
 	return s
 }
 

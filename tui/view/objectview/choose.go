@@ -46,7 +46,7 @@ func (v View) point(i intent.Point, f view.Frame, s screen) (view.View, []intent
 	switch {
 	case s.lay.kinds.Contains(i.X, i.Y):
 		if n, ok := v.kindAt(f, s, i.X-s.lay.kinds.X, i.Y-s.lay.kinds.Y); ok {
-			v = v.show(n)
+			v = v.show(s, n)
 			v.onKinds = false
 		}
 	case s.lay.header.Contains(i.X, i.Y):

@@ -53,10 +53,10 @@ func kindLabel(f view.Frame, s screen, k *kinds.Kind) (name, count, unwell strin
 func (v View) drawList(f view.Frame, c grid.Canvas, s screen) {
 	w, h := c.Size()
 	c.PutMax(1, 0, w-1, f.Words.Say("objects.kinds"), theme.Dim)
-	_, at := v.front()
-	top := widget.Window(at, len(shown), h-2)
-	for y := 0; y+2 < h && top+y < len(shown); y++ {
-		k := shown[top+y]
+	at := s.front
+	top := widget.Window(at, len(s.kinds), h-2)
+	for y := 0; y+2 < h && top+y < len(s.kinds); y++ {
+		k := s.kinds[top+y]
 		name, count, unwell := kindLabel(f, s, k)
 		line := c.Sub(layout.Rect{Y: y + 2, W: w, H: 1})
 		style := theme.Text
@@ -79,9 +79,9 @@ func (v View) drawList(f view.Frame, c grid.Canvas, s screen) {
 
 // strip lists the kinds in a line: where each begins, from the first that is shown so that the one in front is.
 func (v View) strip(f view.Frame, s screen, width int) (from int, xs []int, labels []string) {
-	_, at := v.front()
-	for k := range shown {
-		name, count, unwell := kindLabel(f, s, shown[k])
+	at := s.front
+	for k := range s.kinds {
+		name, count, unwell := kindLabel(f, s, s.kinds[k])
 		text := " " + name + " " + count + " "
 		if unwell != "" {
 			text = " " + name + " " + count + unwell + " "
@@ -110,7 +110,7 @@ func (v View) strip(f view.Frame, s screen, width int) (from int, xs []int, labe
 
 func (v View) drawStrip(f view.Frame, c grid.Canvas, s screen) {
 	w, _ := c.Size()
-	_, at := v.front()
+	at := s.front
 	from, xs, labels := v.strip(f, s, w)
 	for i := from; i < len(labels); i++ {
 		style := theme.Dim
@@ -132,10 +132,10 @@ func (v View) drawStrip(f view.Frame, c grid.Canvas, s screen) {
 
 // kindAt is the kind at a cell of the list or strip.
 func (v View) kindAt(f view.Frame, s screen, x, y int) (int, bool) {
-	_, at := v.front()
+	at := s.front
 	if !s.lay.strip {
-		top := widget.Window(at, len(shown), s.lay.kinds.H-2)
-		return top + y - 2, y >= 2 && top+y-2 < len(shown)
+		top := widget.Window(at, len(s.kinds), s.lay.kinds.H-2)
+		return top + y - 2, y >= 2 && top+y-2 < len(s.kinds)
 	}
 	from, xs, labels := v.strip(f, s, s.lay.kinds.W)
 	for i := from; i < len(labels); i++ {

@@ -58,11 +58,11 @@ var (
 // ID names the view.
 func (v View) ID() string { return ID }
 
-// first and last are where well-known kinds stand in the list; others come between, in the table's order.
+// first and last are where well-known kinds stand in the list, whether there are objects of them or not; others come between, in the table's order, while there are.
 var (
 	first = []*kinds.Kind{kinds.Pods, kinds.Deployments, kinds.ReplicaSets}
 	last  = []*kinds.Kind{kinds.Nodes, kinds.Namespaces, kinds.Leases, kinds.Events}
-	shown = sorted()
+	all   = sorted()
 )
 
 func sorted() []*kinds.Kind {
@@ -75,18 +75,33 @@ func sorted() []*kinds.Kind {
 	return append(out, last...)
 }
 
-// front is the kind in front, and its place in the list.
-func (v View) front() (*kinds.Kind, int) {
-	for i, k := range shown {
+// front is the kind in front.
+func (v View) front() *kinds.Kind {
+	for _, k := range all {
 		if k.String() == v.kind {
-			return k, i
+			return k
 		}
 	}
-	return kinds.Pods, 0
+	return kinds.Pods
+}
+
+// listed are the kinds of the list: the well-known ones, those of which there are objects, and the one in front; at is its place.
+func (v View) listed(w *world.World) (list []*kinds.Kind, at int) {
+	front := v.front()
+	for _, k := range all {
+		from, to := span(w, prefixOf(k, ""))
+		if k == front {
+			at = len(list)
+		} else if from == to && !slices.Contains(first, k) && !slices.Contains(last, k) {
+			continue
+		}
+		list = append(list, k)
+	}
+	return list, at
 }
 
 func (v View) state() state {
-	k, _ := v.front()
+	k := v.front()
 	s, ok := v.tables[k.String()]
 	if !ok && k == kinds.Events { // the newest first: the store's order is by name, which says nothing here
 		s.column = "LAST SEEN"
@@ -95,7 +110,7 @@ func (v View) state() state {
 }
 
 func (v View) with(s state) View {
-	k, _ := v.front()
+	k := v.front()
 	tables := make(map[string]state, len(v.tables)+1)
 	for name, t := range v.tables {
 		tables[name] = t
@@ -108,6 +123,8 @@ func (v View) with(s state) View {
 // screen is what is seen of a View in a Frame.
 type screen struct {
 	kind    *kinds.Kind
+	kinds   []*kinds.Kind // of the list
+	front   int           // place of kind in it
 	state   state
 	catalog *catalog
 	list    list
@@ -119,11 +136,12 @@ type screen struct {
 }
 
 func (v View) screen(f view.Frame) screen {
-	k, _ := v.front()
+	k := v.front()
 	s := screen{kind: k, state: v.state(), catalog: v.catalog, lay: layOut(f.W, f.H)}
 	if s.catalog == nil {
 		s.catalog = &catalog{budget: passingFrame}
 	}
+	s.kinds, s.front = v.listed(f.World)
 	need := v.order()
 	s.catalog.advance(f, need)
 	prefix := prefixOf(k, v.namespace)
@@ -150,7 +168,7 @@ func (v View) screen(f view.Frame) screen {
 
 // order of the table that must be made; nil where the World has the order already.
 func (v View) order() *order {
-	k, _ := v.front()
+	k := v.front()
 	t := v.state()
 	if t.column == "" && t.filter == "" && !t.reverse && !(t.trouble && describe.Changing(k)) {
 		return nil
@@ -208,7 +226,7 @@ func (v View) Handle(i intent.Intent, f view.Frame) (view.View, []intent.Intent)
 	case intent.Option:
 		return v.option(i, f)
 	case intent.Next:
-		return v.turn(i.By), nil
+		return v.turn(v.screen(f), i.By), nil
 	case intent.Back:
 		return v.back(i)
 	}
@@ -223,7 +241,7 @@ func (v View) Handle(i intent.Intent, f view.Frame) (view.View, []intent.Intent)
 		return v.scroll(s, i.By*h), nil
 	case intent.Wheel:
 		if s.lay.kinds.Contains(i.X, i.Y) {
-			return v.turn(i.By), nil
+			return v.turn(s, i.By), nil
 		}
 		return v.scroll(s, 3*i.By), nil
 	case intent.Edge:
@@ -240,23 +258,21 @@ func (v View) Handle(i intent.Intent, f view.Frame) (view.View, []intent.Intent)
 }
 
 // turn goes to another kind.
-func (v View) turn(by int) View {
-	_, at := v.front()
-	return v.show((at + by + len(shown)) % len(shown))
+func (v View) turn(s screen, by int) View {
+	return v.show(s, (s.front+by+len(s.kinds))%len(s.kinds))
 }
 
-func (v View) show(i int) View {
-	if i >= 0 && i < len(shown) {
-		v.kind, v.column = shown[i].String(), 0
+func (v View) show(s screen, i int) View {
+	if i >= 0 && i < len(s.kinds) {
+		v.kind, v.column = s.kinds[i].String(), 0
 	}
 	return v
 }
 
 func (v View) move(i intent.Move, f view.Frame, s screen) View {
-	_, at := v.front()
 	switch {
 	case v.onKinds && s.lay.strip && i.DX != 0 || v.onKinds && !s.lay.strip && i.DY != 0:
-		return v.show(max(min(at+i.DX+i.DY, len(shown)-1), 0))
+		return v.show(s, max(min(s.front+i.DX+i.DY, len(s.kinds)-1), 0))
 	case v.onKinds && (s.lay.strip && i.DY > 0 || !s.lay.strip && i.DX > 0):
 		v.onKinds = false
 		return v
@@ -333,7 +349,7 @@ func (v View) back(i intent.Back) (view.View, []intent.Intent) {
 
 func (v View) option(i intent.Option, f view.Frame) (view.View, []intent.Intent) {
 	t := v.state()
-	k, _ := v.front()
+	k := v.front()
 	switch i.Name {
 	case "sort":
 		t.column, t.reverse = nextColumn(v.columnsOf(k, f.W), t.column), false

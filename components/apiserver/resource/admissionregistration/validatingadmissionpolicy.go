@@ -1,0 +1,26 @@
+package admissionregistration
+
+import (
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+
+	"example.com/kubeviz/components/apiserver/resource"
+	"example.com/kubeviz/engine/kinds"
+)
+
+func validatingAdmissionPolicyResource() *resource.Resource {
+	return &resource.Resource{
+		Kind: kinds.ValidatingAdmissionPolicies,
+		Name: apivalidation.NameIsDNSSubdomain,
+		PrepareCreate: resource.Typed(func(o *admissionregistrationv1.ValidatingAdmissionPolicy) {
+			o.Status = admissionregistrationv1.ValidatingAdmissionPolicyStatus{}
+		}),
+		PrepareUpdate: resource.TypedUpdate(func(o, old *admissionregistrationv1.ValidatingAdmissionPolicy, sub string) {
+			if sub == "status" {
+				o.Spec = old.Spec
+			} else {
+				o.Status = old.Status
+			}
+		}),
+	}
+}

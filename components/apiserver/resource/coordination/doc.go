@@ -1,0 +1,13 @@
+// Package coordination describes the kinds of coordination.k8s.io/v1 to the API server, one file per kind.
+//
+// Pure functions; no goroutine, no time.
+package coordination
+
+import (
+	"example.com/kubeviz/components/apiserver/resource"
+)
+
+// Resources lists them.
+func Resources() []*resource.Resource {
+	return []*resource.Resource{leaseResource()}
+}

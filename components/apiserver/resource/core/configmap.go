@@ -1,0 +1,15 @@
+package core
+
+import (
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+
+	"example.com/kubeviz/components/apiserver/resource"
+	"example.com/kubeviz/engine/kinds"
+)
+
+func configMapResource() *resource.Resource {
+	return &resource.Resource{
+		Kind: kinds.ConfigMaps,
+		Name: apivalidation.NameIsDNSSubdomain,
+	}
+}

@@ -1,0 +1,24 @@
+package core
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+
+	"example.com/kubeviz/components/apiserver/resource"
+	"example.com/kubeviz/engine/kinds"
+)
+
+func serviceResource() *resource.Resource {
+	return &resource.Resource{
+		Kind:          kinds.Services,
+		Name:          apivalidation.NameIsDNSSubdomain,
+		PrepareCreate: resource.Typed(func(o *corev1.Service) { o.Status = corev1.ServiceStatus{} }),
+		PrepareUpdate: resource.TypedUpdate(func(o, old *corev1.Service, sub string) {
+			if sub == "status" {
+				o.Spec = old.Spec
+			} else {
+				o.Status = old.Status
+			}
+		}),
+	}
+}

@@ -1,0 +1,13 @@
+// Package networking describes the kinds of networking.k8s.io/v1 to the API server, one file per kind.
+//
+// Pure functions; no goroutine, no time.
+package networking
+
+import (
+	"example.com/kubeviz/components/apiserver/resource"
+)
+
+// Resources lists them.
+func Resources() []*resource.Resource {
+	return []*resource.Resource{ingressClassResource(), ingressResource(), ipAddressResource(), networkPolicyResource(), serviceCIDRResource()}
+}

@@ -1,0 +1,15 @@
+package networking
+
+import (
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+
+	"example.com/kubeviz/components/apiserver/resource"
+	"example.com/kubeviz/engine/kinds"
+)
+
+func networkPolicyResource() *resource.Resource {
+	return &resource.Resource{
+		Kind: kinds.NetworkPolicies,
+		Name: apivalidation.NameIsDNSSubdomain,
+	}
+}

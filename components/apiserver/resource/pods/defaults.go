@@ -1,0 +1,167 @@
+package pods
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"example.com/kubeviz/components/apiserver/resource/check"
+)
+
+// defaultPod fills a pod as k/k pkg/apis/core/v1 does. Some defaults hold for pods only, not for templates: requests from limits, service links.
+func defaultPod(p *corev1.Pod) {
+	for _, list := range [2][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range list {
+			requestsFromLimits(&list[i].Resources)
+		}
+	}
+	check.SetDefault(&p.Spec.EnableServiceLinks, true)
+	if p.Spec.ServiceAccountName == "" {
+		p.Spec.ServiceAccountName = p.Spec.DeprecatedServiceAccount
+	}
+	p.Spec.DeprecatedServiceAccount = p.Spec.ServiceAccountName
+	DefaultSpec(&p.Spec)
+}
+
+// requestsFromLimits makes a limit without a request its own request.
+func requestsFromLimits(r *corev1.ResourceRequirements) {
+	for name, q := range r.Limits {
+		if _, ok := r.Requests[name]; !ok {
+			if r.Requests == nil {
+				r.Requests = corev1.ResourceList{}
+			}
+			r.Requests[name] = q.DeepCopy()
+		}
+	}
+}
+
+// DefaultSpec fills what pods and templates share.
+func DefaultSpec(s *corev1.PodSpec) {
+	if s.DNSPolicy == "" {
+		s.DNSPolicy = corev1.DNSClusterFirst
+	}
+	if s.RestartPolicy == "" {
+		s.RestartPolicy = corev1.RestartPolicyAlways
+	}
+	if s.SecurityContext == nil {
+		s.SecurityContext = &corev1.PodSecurityContext{}
+	}
+	if s.SchedulerName == "" {
+		s.SchedulerName = corev1.DefaultSchedulerName
+	}
+	check.SetDefault(&s.TerminationGracePeriodSeconds, defaultGrace)
+	for _, list := range [2][]corev1.Container{s.InitContainers, s.Containers} {
+		for i := range list {
+			defaultContainer(&list[i], s.HostNetwork)
+		}
+	}
+	for i := range s.Volumes {
+		defaultVolume(&s.Volumes[i])
+	}
+}
+
+func defaultContainer(c *corev1.Container, hostNetwork bool) {
+	if c.ImagePullPolicy == "" {
+		c.ImagePullPolicy = corev1.PullIfNotPresent
+		if imageIsLatest(c.Image) {
+			c.ImagePullPolicy = corev1.PullAlways
+		}
+	}
+	if c.TerminationMessagePath == "" {
+		c.TerminationMessagePath = corev1.TerminationMessagePathDefault
+	}
+	if c.TerminationMessagePolicy == "" {
+		c.TerminationMessagePolicy = corev1.TerminationMessageReadFile
+	}
+	for i := range c.Ports {
+		p := &c.Ports[i]
+		if p.Protocol == "" {
+			p.Protocol = corev1.ProtocolTCP
+		}
+		if hostNetwork && p.HostPort == 0 {
+			p.HostPort = p.ContainerPort
+		}
+	}
+	for i := range c.Env {
+		if from := c.Env[i].ValueFrom; from != nil && from.FieldRef != nil && from.FieldRef.APIVersion == "" {
+			from.FieldRef.APIVersion = "v1"
+		}
+	}
+	defaultProbe(c.LivenessProbe)
+	defaultProbe(c.ReadinessProbe)
+	defaultProbe(c.StartupProbe)
+	if c.Lifecycle != nil {
+		for _, h := range [2]*corev1.LifecycleHandler{c.Lifecycle.PostStart, c.Lifecycle.PreStop} {
+			if h != nil {
+				defaultHTTPGet(h.HTTPGet)
+			}
+		}
+	}
+}
+
+// imageIsLatest reports an image without tag and digest, or with the tag latest.
+func imageIsLatest(image string) bool {
+	name, _, digest := strings.Cut(image, "@")
+	last := name[strings.LastIndexByte(name, '/')+1:]
+	_, tag, tagged := strings.Cut(last, ":")
+	if !tagged {
+		return !digest
+	}
+	return tag == "latest"
+}
+
+func defaultProbe(p *corev1.Probe) {
+	if p == nil {
+		return
+	}
+	for _, d := range []struct {
+		field *int32
+		value int32
+	}{{&p.TimeoutSeconds, 1}, {&p.PeriodSeconds, 10}, {&p.SuccessThreshold, 1}, {&p.FailureThreshold, 3}} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	defaultHTTPGet(p.HTTPGet)
+	if p.GRPC != nil && p.GRPC.Service == nil {
+		p.GRPC.Service = new(string)
+	}
+}
+
+func defaultHTTPGet(h *corev1.HTTPGetAction) {
+	if h == nil {
+		return
+	}
+	if h.Path == "" {
+		h.Path = "/"
+	}
+	if h.Scheme == "" {
+		h.Scheme = corev1.URISchemeHTTP
+	}
+}
+
+// volumeMode of files made from objects, octal 0644.
+const volumeMode int32 = 0o644
+
+func defaultVolume(v *corev1.Volume) {
+	if v.VolumeSource == (corev1.VolumeSource{}) {
+		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
+	}
+	switch {
+	case v.ConfigMap != nil:
+		check.SetDefault(&v.ConfigMap.DefaultMode, volumeMode)
+	case v.Secret != nil:
+		check.SetDefault(&v.Secret.DefaultMode, volumeMode)
+	case v.DownwardAPI != nil:
+		check.SetDefault(&v.DownwardAPI.DefaultMode, volumeMode)
+	case v.Projected != nil:
+		check.SetDefault(&v.Projected.DefaultMode, volumeMode)
+		for i := range v.Projected.Sources {
+			if t := v.Projected.Sources[i].ServiceAccountToken; t != nil {
+				check.SetDefault(&t.ExpirationSeconds, int64(3600))
+			}
+		}
+	case v.HostPath != nil:
+		check.SetDefault(&v.HostPath.Type, corev1.HostPathUnset)
+	}
+}

@@ -1,0 +1,15 @@
+package rbac
+
+import (
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+
+	"example.com/kubeviz/components/apiserver/resource"
+	"example.com/kubeviz/engine/kinds"
+)
+
+func roleBindingResource() *resource.Resource {
+	return &resource.Resource{
+		Kind: kinds.RoleBindings,
+		Name: apivalidation.NameIsDNSSubdomain,
+	}
+}
