@@ -52,6 +52,8 @@ type Resource struct {
 	Deletable func(namespace, name string) string
 	// Orphans is the deletion behaviour for dependents when the user asks for none; false: background.
 	Orphans bool
+	// Warn tells people what they had better not do, of objects that are accepted all the same; old is nil for creations.
+	Warn func(obj, old kinds.Object) []string
 }
 
 // Value is the value of a selectable field; ok is false when the kind has no such field.
@@ -109,6 +111,13 @@ func TypedCheck[T kinds.Object](fn func(T) field.ErrorList) func(kinds.Object) f
 
 func TypedCheckUpdate[T kinds.Object](fn func(obj, old T, sub string) field.ErrorList) func(kinds.Object, kinds.Object, string) field.ErrorList {
 	return func(o, old kinds.Object, sub string) field.ErrorList { return fn(o.(T), old.(T), sub) }
+}
+
+func TypedWarn[T kinds.Object](fn func(obj, old T) []string) func(kinds.Object, kinds.Object) []string {
+	return func(o, old kinds.Object) []string {
+		before, _ := old.(T)
+		return fn(o.(T), before)
+	}
 }
 
 func TypedValue[T kinds.Object, V any](fn func(T) V) func(kinds.Object) V {
