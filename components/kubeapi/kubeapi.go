@@ -78,6 +78,9 @@ type Request struct {
 	Namespace   string
 	Name        string
 	Subresource string // "status", "binding", "scale"; empty for the object itself
+	// Path of a request that is about no resource ("/healthz", "/openapi/v3"): Kind is nil then, Verb is the HTTP method in small letters ("get", "head"). The server only
+	// tells whether the caller may; what is there, the caller of Serve knows.
+	Path string
 
 	// Object to create or update (for pods/binding a *corev1.Binding).
 	Object kinds.Object

@@ -47,7 +47,7 @@ type Kind struct {
 	Resource, Singular string
 	Short              []string
 	Namespaced         bool
-	// Prefix of keys in the store, without namespace: "/registry/pods/" (fidelity STO-21; nodes live under minions).
+	// Prefix of keys in the store, without namespace: "/registry/pods/" (fidelity STO-21; nodes live under minions). Empty: objects are never stored (Virtual).
 	Prefix string
 	// Categories are the words that stand for several kinds ("all").
 	Categories []string
@@ -55,6 +55,8 @@ type Kind struct {
 	NoCollectionDelete bool
 	// Subresources by name, sorted.
 	Subresources []Subresource
+	// Verbs of a kind that is never stored; nil: all, as every kind has that is.
+	Verbs []string
 	// Faces are other versions or groups under which the same objects are served.
 	Faces []*Face
 	// New makes an empty object.
@@ -186,7 +188,7 @@ func index() map[string]*Kind {
 
 func indexGVK() map[schema.GroupVersionKind]*Kind {
 	m := map[schema.GroupVersionKind]*Kind{}
-	for _, k := range all {
+	for _, k := range slices.Concat(all, virtual) {
 		m[k.GVK()] = k
 	}
 	return m
