@@ -40,7 +40,7 @@ func (s *Server) reportStalled(now time.Time) {
 		}
 		q.InWork++
 		if len(q.Items) < event.QueueItemsMax {
-			key := rq.Kind.String()
+			key := rq.asked()
 			if rq.Name != "" {
 				key += " " + kinds.ObjectRef{Namespace: rq.Namespace, Name: rq.Name}.String()
 			}

@@ -86,7 +86,7 @@ func (s *Server) guarded(p *sim.Proc, rq *request) (resp *kubeapi.Response, err 
 			return // not a panic: the process is being unwound
 		}
 		if v := recover(); v != nil {
-			s.emit(p.Cause, event.Crashed{Who: fmt.Sprintf("%s %s %s", s.proc.Addr, rq.Verb, rq.Kind), Value: fmt.Sprint(v), Stack: string(debug.Stack())})
+			s.emit(p.Cause, event.Crashed{Who: fmt.Sprintf("%s %s %s", s.proc.Addr, rq.Verb, rq.asked()), Value: fmt.Sprint(v), Stack: string(debug.Stack())})
 			resp, err = nil, apierrors.NewInternalError(fmt.Errorf("panic in request: %v", v))
 		}
 	}()
@@ -103,7 +103,7 @@ func (s *Server) receive(p *sim.Proc, r *kubeapi.Request) *request {
 		rq.user = kubeapi.User{Name: anonymous, Groups: []string{unauthenticated}}
 	}
 	if s.traced(r) {
-		rq.record = s.emit(r.Cause, event.RequestReceived{Server: s.proc.Addr.Host, Verb: string(r.Verb), Resource: r.Kind.String(), Subresource: r.Subresource,
+		rq.record = s.emit(r.Cause, event.RequestReceived{Server: s.proc.Addr.Host, Verb: string(r.Verb), Resource: rq.asked(), Subresource: r.Subresource,
 			Namespace: r.Namespace, ObjectName: r.Name, User: rq.user.Name})
 		rq.tag = uint64(rq.record)
 		p.Cause = rq.record
@@ -156,7 +156,7 @@ func (s *Server) answer(rq *request, resp *kubeapi.Response, err error) *kubeapi
 	if rq.record == 0 && err == nil {
 		return resp
 	}
-	done.Server, done.Verb, done.Resource, done.Subresource = s.proc.Addr.Host, string(rq.Verb), rq.Kind.String(), rq.Subresource
+	done.Server, done.Verb, done.Resource, done.Subresource = s.proc.Addr.Host, string(rq.Verb), rq.asked(), rq.Subresource
 	done.Namespace, done.ObjectName, done.User, done.Stages = rq.Namespace, rq.Name, rq.user.Name, rq.stages
 	if err == nil && resp.ResourceVersion != "" {
 		done.Revision = parseRevision(resp.ResourceVersion)
@@ -172,8 +172,13 @@ func (s *Server) answer(rq *request, resp *kubeapi.Response, err error) *kubeapi
 // admitted runs the stages every request passes: who asks, and may they.
 func (s *Server) admitted(rq *request) error {
 	rq.enter(stageAuthn)
+	if rq.Kind == nil {
+		rq.enter(stageAuthz)
+		defer rq.leave("")
+		return s.authorizePath(rq)
+	}
 	rq.res = s.resources[rq.Kind]
-	known := rq.res != nil
+	known := rq.res != nil || s.virtual[rq.Kind] != nil
 	if known && rq.Subresource != "" {
 		_, known = rq.Kind.Subresource(rq.Subresource)
 	}
@@ -193,8 +198,14 @@ func (s *Server) handle(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	if err := s.admitted(rq); err != nil {
 		return nil, err
 	}
+	if rq.Kind == nil {
+		return s.path(rq), nil
+	}
 	if rq.Kind.Namespaced && rq.Namespace == "" && rq.Verb != kubeapi.List {
 		return nil, apierrors.NewBadRequest("namespace is required")
+	}
+	if rq.res == nil {
+		return s.answerVirtual(p, rq)
 	}
 	if rq.Name != "" {
 		rq.key = rq.Kind.Key(rq.Namespace, rq.Name)
@@ -233,6 +244,9 @@ func (s *Server) handle(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 func (s *Server) Watch(p *sim.Proc, r *kubeapi.Request, via *simnet.Addr) (*kubeapi.WatchStream, error) {
 	rq := s.receive(p, r)
 	err := s.admitted(rq)
+	if err == nil && rq.res == nil {
+		err = apierrors.NewMethodNotSupported(rq.Kind.GR(), string(rq.Verb))
+	}
 	var stream *kubeapi.WatchStream
 	if err == nil {
 		stream, err = s.cache.watch(p, rq, via)

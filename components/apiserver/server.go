@@ -8,6 +8,7 @@ import (
 	"example.com/kubeviz/components/apiserver/resource/registry"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
 	"example.com/kubeviz/raftstore"
 	"example.com/kubeviz/raftstore/mvcc"
@@ -24,6 +25,8 @@ type Config struct {
 	Announcer *Announcer
 	// Authorizer decides who may do what; nil: BootstrapAuthorizer, the roles a cluster starts with.
 	Authorizer Authorizer
+	// Neighbour tells whether a program of the control plane on the same machine ("scheduler") answers; nil: none does.
+	Neighbour func(program string) bool
 }
 
 // Server is one API server process. Nothing of it outlives its group.
@@ -34,6 +37,7 @@ type Server struct {
 	codec     *Codec
 	auth      Authorizer
 	resources registry.Registry
+	virtual   map[*kinds.Kind]answerer
 	cache     *cache
 	rng       *rand.Rand
 	leases    leaseManager
@@ -55,7 +59,7 @@ func New(cfg Config) *Server {
 	}
 	// A restarted server must not repeat the names and UIDs it made before, so the start is part of its random stream's name.
 	id := fmt.Sprintf("%s@%d", pr.Addr, pr.Loop.Now().UnixNano())
-	s := &Server{cfg: cfg, proc: pr, codec: cfg.Codec, auth: cfg.Authorizer, resources: registry.New(), rng: pr.Loop.Rand("apiserver " + id)}
+	s := &Server{cfg: cfg, proc: pr, codec: cfg.Codec, auth: cfg.Authorizer, resources: registry.New(), virtual: answerers(), rng: pr.Loop.Rand("apiserver " + id)}
 	s.door = &door{loop: pr.Loop, store: cfg.Store, id: id}
 	s.leases.door = s.door
 	s.cache = newCache(s)

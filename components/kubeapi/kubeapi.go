@@ -74,12 +74,12 @@ const (
 // Request to an API server. In-process callers and HTTP handlers fill the same struct; only encoding differs.
 type Request struct {
 	Verb        Verb
-	Kind        *kinds.Kind
+	Kind        *kinds.Kind // nil: the request is for Path
 	Namespace   string
 	Name        string
 	Subresource string // "status", "binding", "scale"; empty for the object itself
 	// Path of a request that is about no resource ("/healthz", "/openapi/v3"): Kind is nil then, Verb is the HTTP method in small letters ("get", "head"). The server only
-	// tells whether the caller may; what is there, the caller of Serve knows.
+	// tells whether the caller may, and its Checks where the path asks for its health; what else is there, the caller of Serve knows.
 	Path string
 
 	// Object to create or update (for pods/binding a *corev1.Binding).
@@ -151,8 +151,19 @@ type Response struct {
 	Status *metav1.Status
 	// Created: the request made the object (201), though its verb was not create.
 	Created bool
+	// Checks are what the server's health consists of, in the order of /readyz?verbose; for paths of health only.
+	Checks []Check
 	// Record is the journal's record that describes the write (RequestReceived), for causes; 0 when untraced.
 	Record event.Seq
+}
+
+// Check is one part of a server's health ("etcd").
+type Check struct {
+	Name string
+	// Failed: it does not hold now.
+	Failed bool
+	// Healthz, Livez and Readyz tell which of the paths look at it.
+	Healthz, Livez, Readyz bool
 }
 
 // WatchEvent is one delivery of a watch.

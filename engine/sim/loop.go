@@ -83,6 +83,8 @@ type Loop struct {
 	control []func()
 	wake    chan struct{}
 
+	onRate []func(Rate)
+
 	current   *Proc
 	procCount int
 	stopWhen  func() bool
@@ -152,7 +154,17 @@ func (l *Loop) hand(box *[]func(), fn func()) {
 func (l *Loop) Rate() Rate { return l.rate }
 
 // SetRate changes the pace from now on; 0 pauses exactly here.
-func (l *Loop) SetRate(r Rate) { l.rate = r; l.steps = 0; l.unanchor() }
+func (l *Loop) SetRate(r Rate) {
+	l.rate = r
+	l.steps = 0
+	l.unanchor()
+	for _, fn := range l.onRate {
+		fn(r)
+	}
+}
+
+// OnRate runs fn on the loop after each change of the rate, a pause included.
+func (l *Loop) OnRate(fn func(Rate)) { l.onRate = append(l.onRate, fn) }
 
 // Step lets n single things happen while paused: one process resumed, one answer taken in, or the clock moved to one timer.
 func (l *Loop) Step(n int) { l.steps += n }
