@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha512"
 	"encoding/json"
@@ -91,15 +92,21 @@ func (h *Handler) buildThird() (*index, error) {
 	}
 	x := &index{groups: map[string]*document{}}
 	urls := map[string]any{}
-	for gv, list := range by {
+	for gv, served := range by {
+		name := root(gv)
 		paths, used := map[string]any{}, map[string]bool{}
-		for _, r := range list {
+		for _, r := range served {
 			r.paths(d, third{}, used, paths)
 		}
 		// The kinds themselves are there even where no operation names them: clients look for them by kind.
-		for _, r := range list {
+		for _, r := range served {
 			used[d.names[r.gvk]] = true
 		}
+		list := meta + "APIResourceList"
+		used[list] = true
+		op := map[string]any{"operationId": "get" + camel(cmp.Or(gv.Group, "core")) + camel(gv.Version) + "APIResources", "tags": []string{tag(gv)}, "description": "get available resources"}
+		third{}.operation(op, "", nil, list, bodyTypes)
+		paths["/"+name+"/"] = map[string]any{"get": op}
 		schemas, err := closure(d.V3, slices.Collect(maps.Keys(used)))
 		if err != nil {
 			return nil, fmt.Errorf("OpenAPI of %s: %w", gv, err)
@@ -108,7 +115,6 @@ func (h *Handler) buildThird() (*index, error) {
 		if err != nil {
 			return nil, fmt.Errorf("OpenAPI of %s: %w", gv, err)
 		}
-		name := root(gv)
 		x.groups[name] = &doc
 		urls[name] = map[string]string{"serverRelativeURL": location(name, doc.tag)}
 	}

@@ -169,3 +169,21 @@ func BenchmarkFirstSecond(b *testing.B) {
 		b.ReportMetric(float64(len(p)), "bytes")
 	}
 }
+
+// The ids are those of a real server's documents.
+func TestOperationIDs(t *testing.T) {
+	x, err := New("v1.37.2").third()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for group, ids := range map[string][]string{
+		"apis/apps/v1": {"deleteAppsV1CollectionNamespacedDeployment", "listAppsV1DeploymentForAllNamespaces", "readAppsV1NamespacedDeploymentStatus", "getAppsV1APIResources"},
+		"api/v1":       {"connectCoreV1GetNamespacedPodAttach", "createCoreV1NamespacedPodEviction", "patchCoreV1Node", "readCoreV1NamespacedPodLog"},
+	} {
+		for _, id := range ids {
+			if !strings.Contains(x.groups[group].text, `"operationId":"`+id+`"`) {
+				t.Errorf("%s has no operation %s", group, id)
+			}
+		}
+	}
+}

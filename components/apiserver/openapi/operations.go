@@ -60,7 +60,7 @@ func root(gv schema.GroupVersion) string {
 type action struct{ verb, method, word, extension string }
 
 var (
-	onItems      = []action{{"list", "get", "list", "list"}, {"create", "post", "create", "post"}, {"deletecollection", "delete", "deleteCollection", "deletecollection"}}
+	onItems      = []action{{"list", "get", "list", "list"}, {"create", "post", "create", "post"}, {"deletecollection", "delete", "delete", "deletecollection"}}
 	onItem       = []action{{"get", "get", "read", "get"}, {"update", "put", "replace", "put"}, {"patch", "patch", "patch", "patch"}, {"delete", "delete", "delete", "delete"}}
 	onSub        = append([]action{{"create", "post", "create", "post"}}, onItem...)
 	patchTypes   = []string{"application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json"}
@@ -132,8 +132,15 @@ func (r resource) path(d *definitions, f form, used map[string]bool, out map[str
 		if !slices.Contains(r.verbs, a.verb) {
 			continue
 		}
-		op := map[string]any{"operationId": a.word + camel(cmp.Or(r.gvk.Group, "core")) + camel(r.gvk.Version) + r.scope(suffix) + r.gvk.Kind + camel(sub) + suffix, "tags": []string{tag(r.gvk.GroupVersion())},
-			"description": describe(a, r.gvk.Kind, sub), "x-kubernetes-action": a.extension,
+		word, between, extension := a.word, "", a.extension
+		switch {
+		case strings.HasSuffix(gvk.Kind, "Options"):
+			word, between, extension = "connect", camel(a.method), "connect"
+		case a.verb == "deletecollection":
+			between = "Collection"
+		}
+		op := map[string]any{"operationId": word + camel(cmp.Or(r.gvk.Group, "core")) + camel(r.gvk.Version) + between + r.scope(suffix) + r.gvk.Kind + camel(sub) + suffix, "tags": []string{tag(r.gvk.GroupVersion())},
+			"description": describe(a, r.gvk.Kind, sub), "x-kubernetes-action": extension,
 			gvkExtension: map[string]string{"group": gvk.Group, "version": gvk.Version, "kind": gvk.Kind}}
 		model := d.names[gvk]
 		sent, answered, types := "", model, bodyTypes
