@@ -4,6 +4,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
+	"example.com/kubeviz/components/apiserver/internal/managed"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/raftstore"
@@ -85,11 +86,14 @@ func fact(ap raftstore.Applied, deleted bool, obj, before kinds.Object) event.Ev
 	return changed
 }
 
-// onlyRenewed reports that two versions of a Lease differ in nothing but renewTime.
+// onlyRenewed reports that two versions of a Lease differ in nothing but renewTime, and in when who manages that was last there.
 func onlyRenewed(now, before *coordinationv1.Lease) bool {
 	spec := now.Spec
 	spec.RenewTime = before.Spec.RenewTime
 	meta := now.ObjectMeta
 	meta.ResourceVersion = before.ResourceVersion
+	if managed.Same(now.ManagedFields, before.ManagedFields) {
+		meta.ManagedFields = before.ManagedFields
+	}
 	return apiequality.Semantic.DeepEqual(spec, before.Spec) && apiequality.Semantic.DeepEqual(meta, before.ObjectMeta)
 }

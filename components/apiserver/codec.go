@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"example.com/kubeviz/engine/kinds"
@@ -27,6 +28,8 @@ type Codec struct {
 	older map[version]decoded
 	ring  []version
 	next  int
+	// fieldSets holds the sets of managed fields once each: what one controller makes is managed alike, object by object.
+	fieldSets map[string]*metav1.FieldsV1
 }
 
 type version struct {
@@ -86,8 +89,31 @@ func (c *Codec) Decode(kv *mvcc.KV) (kinds.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.shareFieldSets(obj)
 	c.remember(kv.Key, decoded{kv.ModRevision, kv.Value, obj})
 	return obj, nil
+}
+
+// fieldSetsMax bounds the sets held for sharing.
+const fieldSetsMax = 1 << 13
+
+// shareFieldSets lets the object's managed fields stand where those of others with the same ones do.
+func (c *Codec) shareFieldSets(obj kinds.Object) {
+	entries := obj.GetManagedFields()
+	for i := range entries {
+		f := entries[i].FieldsV1
+		if f == nil {
+			continue
+		}
+		if have, ok := c.fieldSets[string(f.GetRawBytes())]; ok {
+			entries[i].FieldsV1 = have
+			continue
+		}
+		if len(c.fieldSets) >= fieldSetsMax || c.fieldSets == nil {
+			c.fieldSets = map[string]*metav1.FieldsV1{}
+		}
+		c.fieldSets[string(f.GetRawBytes())] = f
+	}
 }
 
 // DecodeEvent gives the objects of a change: now after it (for a deletion the last state, with the deletion's resourceVersion) and before it (nil for a
@@ -184,10 +210,15 @@ func decode(kv *mvcc.KV) (kinds.Object, error) {
 
 // withRevision is a copy of obj, one level deep, with another resourceVersion; all else stays shared.
 func withRevision(obj kinds.Object, revision int64) kinds.Object {
+	out := shallow(obj)
+	out.SetResourceVersion(strconv.FormatInt(revision, 10))
+	return out
+}
+
+// shallow is a copy of obj, one level deep.
+func shallow(obj kinds.Object) kinds.Object {
 	from := reflect.ValueOf(obj).Elem()
 	to := reflect.New(from.Type())
 	to.Elem().Set(from)
-	out := to.Interface().(kinds.Object)
-	out.SetResourceVersion(strconv.FormatInt(revision, 10))
-	return out
+	return to.Interface().(kinds.Object)
 }

@@ -3,16 +3,19 @@ package apiserver
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/internal/jsonpatch"
+	"example.com/kubeviz/components/apiserver/internal/managed"
+	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
@@ -33,28 +36,32 @@ func (s *Server) scale(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("wrong object passed to Scale update: %T", rq.Object))
 		}
 	case kubeapi.Patch:
-		if rq.PatchType != types.MergePatchType && rq.PatchType != types.JSONPatchType && rq.PatchType != types.StrategicMergePatchType {
-			return nil, unsupportedPatch()
+		if err := rq.checkPatch(); err != nil {
+			return nil, err
 		}
 	default:
 		return nil, apierrors.NewMethodNotSupported(rq.Kind.GR(), string(rq.Verb))
 	}
 	resp, err := s.update(p, rq, updateTries, func(old kinds.Object) (kinds.Object, error) {
-		want, err := rq.scaled(old)
+		want, entries, err := s.scaled(rq, old)
 		if err != nil {
 			return nil, err
 		}
 		if errs := apivalidation.ValidateNonnegativeField(int64(want.Spec.Replicas), field.NewPath("spec", "replicas")); len(errs) > 0 {
 			return nil, apierrors.NewInvalid(autoscalingv1.SchemeGroupVersion.WithKind("Scale").GroupKind(), rq.Name, errs)
 		}
+		if want.UID != "" && want.UID != old.GetUID() {
+			return nil, apierrors.NewConflict(schema.GroupResource{Group: rq.Kind.Group, Resource: rq.Kind.Resource + "/scale"}, rq.Name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", want.UID, old.GetUID()))
+		}
 		obj := old.DeepCopyObject().(kinds.Object)
-		*replicasOf(obj) = &want.Spec.Replicas
+		*resource.ScaleOf(obj).Wanted = &want.Spec.Replicas
 		obj.SetResourceVersion(want.ResourceVersion)
+		obj.SetManagedFields(entries)
 		// To the object this is an update of its own, not of a part.
 		whole := *rq.Request
 		whole.Subresource = ""
 		part := *rq
-		part.Request = &whole
+		part.Request, part.applied = &whole, true
 		updated, err := s.prepareUpdate(p, &part, obj, old)
 		rq.stages, rq.stage, rq.began = part.stages, part.stage, part.began
 		return updated, err
@@ -65,12 +72,42 @@ func (s *Server) scale(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	return written(scaleOf(resp.Object)), nil
 }
 
-// scaled is the Scale that the request wants, given the object as it is.
-func (rq *request) scaled(old kinds.Object) (*autoscalingv1.Scale, error) {
-	if rq.Verb == kubeapi.Update {
-		return rq.Object.(*autoscalingv1.Scale), nil
+// scaled is the Scale that the request wants, given the object as it is, and the managed fields of the object after that.
+func (s *Server) scaled(rq *request, old kinds.Object) (*autoscalingv1.Scale, []metav1.ManagedFieldsEntry, error) {
+	fields, err := s.fields.Scale(rq.Kind, old.GetManagedFields())
+	if err != nil {
+		return nil, nil, apierrors.NewInternalError(err)
 	}
-	before, err := json.Marshal(scaleOf(old))
+	live := scaleOf(old)
+	if live.ManagedFields, err = fields.Entries(); err != nil {
+		return nil, nil, apierrors.NewInternalError(err)
+	}
+	now := s.proc.Loop.Now()
+	want, err := rq.wantedScale(fields, live, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := fields.Parent(want.ManagedFields, now)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	return want, entries, nil
+}
+
+func (rq *request) wantedScale(fields *managed.Scale, live *autoscalingv1.Scale, now time.Time) (*autoscalingv1.Scale, error) {
+	switch {
+	case rq.Verb == kubeapi.Update:
+		want := rq.Object.DeepCopyObject().(*autoscalingv1.Scale)
+		fields.Update(live, want, rq.manager(), now)
+		return want, nil
+	case rq.PatchType == types.ApplyPatchType:
+		patch, err := rq.configuration()
+		if err != nil {
+			return nil, err
+		}
+		return fields.Apply(live, patch, rq.Manager, rq.Force, now)
+	}
+	before, err := json.Marshal(live)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
@@ -79,42 +116,27 @@ func (rq *request) scaled(old kinds.Object) (*autoscalingv1.Scale, error) {
 		apply = jsonpatch.Apply
 	}
 	after, err := apply(before, rq.Patch)
-	if err != nil {
+	switch {
+	case jsonpatch.IsMalformed(err):
+		return nil, apierrors.NewBadRequest(err.Error())
+	case err != nil:
 		return nil, rejected()
 	}
 	want := &autoscalingv1.Scale{}
 	if err := json.Unmarshal(after, want); err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
+		return nil, badPatch(string(after), err)
 	}
+	fields.Update(live, want, rq.manager(), now)
 	return want, nil
-}
-
-// replicasOf is where a scalable kind keeps its wanted number.
-func replicasOf(obj kinds.Object) **int32 {
-	switch o := obj.(type) {
-	case *appsv1.Deployment:
-		return &o.Spec.Replicas
-	case *appsv1.ReplicaSet:
-		return &o.Spec.Replicas
-	}
-	panic(fmt.Sprintf("apiserver: %T has the subresource scale but no replicas", obj)) // a mistake in the table of kinds
 }
 
 func scaleOf(obj kinds.Object) *autoscalingv1.Scale {
 	sc := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Name: obj.GetName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
 		ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp()}}
-	var sel *metav1.LabelSelector
-	switch o := obj.(type) {
-	case *appsv1.Deployment:
-		sc.Status.Replicas, sel = o.Status.Replicas, o.Spec.Selector
-	case *appsv1.ReplicaSet:
-		sc.Status.Replicas, sel = o.Status.Replicas, o.Spec.Selector
-	}
-	if n := *replicasOf(obj); n != nil {
+	part := resource.ScaleOf(obj)
+	if n := *part.Wanted; n != nil {
 		sc.Spec.Replicas = *n
 	}
-	if s, err := metav1.LabelSelectorAsSelector(sel); err == nil {
-		sc.Status.Selector = s.String()
-	}
+	sc.Status.Replicas, sc.Status.Selector = part.Have, part.Selector
 	return sc
 }

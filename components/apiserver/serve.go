@@ -42,6 +42,10 @@ type request struct {
 	record   event.Seq // RequestReceived; 0 when untraced
 	tag      uint64    // what the store's change is to name as its cause
 
+	// applied: the managed fields of the object are those of a server-side apply already. warnings are what the present try has to say to people.
+	applied  bool
+	warnings []string
+
 	stages []event.Stage
 	began  time.Time // of the present stage
 	stage  string
@@ -139,7 +143,7 @@ func (s *Server) answer(rq *request, resp *kubeapi.Response, err error) *kubeapi
 	if resp == nil {
 		resp = &kubeapi.Response{}
 	}
-	resp.Err, resp.Record = err, rq.record
+	resp.Err, resp.Record, resp.Warnings = err, rq.record, append(resp.Warnings, rq.warnings...)
 	done := event.RequestDone{Code: http.StatusOK}
 	if rq.Verb == kubeapi.Create && err == nil {
 		done.Code = http.StatusCreated

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"example.com/kubeviz/components/apiserver/internal/managed"
 	"example.com/kubeviz/components/apiserver/resource/registry"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/event"
@@ -47,6 +48,7 @@ type Server struct {
 	storeOK   bool
 	tally     tally
 	inflight  inflight
+	fields    *managed.Fields
 }
 
 var _ kubeapi.Server = (*Server)(nil)
@@ -63,6 +65,11 @@ func New(cfg Config) *Server {
 	s.door = &door{loop: pr.Loop, store: cfg.Store, id: id}
 	s.leases.door = s.door
 	s.cache = newCache(s)
+	s.fields = managed.New(func(k *kinds.Kind, obj kinds.Object) {
+		if res := s.resources[k]; res != nil && res.Default != nil {
+			res.Default(obj)
+		}
+	})
 	s.tally.byCode = map[int]int{}
 	return s
 }

@@ -46,9 +46,12 @@ func (s *Server) prepareUpdate(p *sim.Proc, rq *request, obj, old kinds.Object) 
 	if res.Default != nil {
 		res.Default(obj)
 	}
+	s.track(rq, old, obj)
 	keepMeta(obj, old)
 	if res.PrepareUpdate != nil {
+		entries := obj.GetManagedFields() // a part that keeps all metadata keeps who wrote it all the same
 		res.PrepareUpdate(obj, old, rq.Subresource)
+		obj.SetManagedFields(entries)
 	}
 	a := &attributes{server: s, proc: p, rq: rq, obj: obj, old: old}
 	if err := s.mutate(a); err != nil {

@@ -105,6 +105,7 @@ func (s *Server) prepareCreate(p *sim.Proc, rq *request, obj kinds.Object) error
 	if res.Default != nil {
 		res.Default(obj)
 	}
+	s.track(rq, nil, obj)
 	a := &attributes{server: s, proc: p, rq: rq, obj: obj}
 	if err := s.mutate(a); err != nil {
 		return err
@@ -200,6 +201,9 @@ func (s *Server) update(p *sim.Proc, rq *request, tries int, fn change, remove f
 			}
 			if op.Value, err = s.codec.Encode(obj); err != nil {
 				return nil, apierrors.NewInternalError(err)
+			}
+			if string(have) != string(op.Value) && s.onlyTimesDiffer(obj, old, have) {
+				op.Value = have
 			}
 			if string(have) == string(op.Value) {
 				if fresh {

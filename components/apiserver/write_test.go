@@ -135,7 +135,9 @@ func TestPatches(t *testing.T) {
 		{"a patch with a stale version", types.MergePatchType, `{"metadata":{"resourceVersion":"1"}}`,
 			`Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply your changes to the latest version and try again`},
 		{"a wrong type of value", types.MergePatchType, `{"spec":{"replicas":"three"}}`,
-			`Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`},
+			`…json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`},
+		{"a wrong type of value, strategic", types.StrategicMergePatchType, `{"spec":{"replicas":"three"}}`,
+			` "" is invalid: patch: Invalid value: "map[spec:map[replicas:three]]": unrecognized type: int32`},
 	} {
 		var got string
 		c.Do(func(p *sim.Proc, client *kubeapi.Client) {
@@ -155,7 +157,7 @@ func TestPatches(t *testing.T) {
 			}
 			got = strings.Join(labels, " ") + " | " + strings.Join(images, " ")
 		})
-		if got != tc.want {
+		if end, ok := strings.CutPrefix(tc.want, "…"); got != tc.want && !(ok && strings.HasPrefix(got, ` "" is invalid: patch: Invalid value: "{`) && strings.HasSuffix(got, end)) {
 			t.Errorf("%s: got\n%s\nwant\n%s", tc.what, got, tc.want)
 		}
 	}

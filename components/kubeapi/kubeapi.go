@@ -112,6 +112,8 @@ type Request struct {
 	DryRun            bool
 	// SendBookmarks asks a watch for bookmarks.
 	SendBookmarks bool
+	// WatchFor ends a watch after that time, simulated; 0: the server chooses.
+	WatchFor time.Duration
 
 	// User who asks. Programs of the cluster name theirs; for clients outside it is empty, and Credential tells.
 	User       User
@@ -141,6 +143,8 @@ type Response struct {
 	// Causes are the records of the items' last changes, where they are known; empty for a list that was read from the store.
 	Causes   []event.Seq
 	Continue string
+	// RemainingItemCount is how many items follow behind a page; nil where that is not known.
+	RemainingItemCount *int64
 	// ResourceVersion of the object written, or of the list.
 	ResourceVersion string
 	// Err is an *apierrors.StatusError or nil.

@@ -22,6 +22,17 @@ const copiedMax = 3 << 20
 // errMalformed marks patches that are no patches, whatever the document.
 var errMalformed = errors.New("malformed patch")
 
+// errTooMany marks patches with more than OperationsMax operations.
+var errTooMany = errors.New("too many operations")
+
+// IsTooMany tells a patch with too many operations.
+func IsTooMany(err error) bool { return errors.Is(err, errTooMany) }
+
+// malformed is the library's refusal to read a patch, in its own words.
+type malformed struct{ error }
+
+func (malformed) Is(target error) bool { return target == errMalformed }
+
 // IsMalformed tells a patch that cannot be read from one that does not fit the document.
 func IsMalformed(err error) bool { return errors.Is(err, errMalformed) }
 
@@ -30,10 +41,10 @@ func Apply(doc, patch []byte) (out []byte, err error) {
 	defer recovered(&err)
 	ops, err := evanphx.DecodePatch(patch)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v", errMalformed, err)
+		return nil, malformed{err}
 	}
 	if len(ops) > OperationsMax {
-		return nil, fmt.Errorf("%w: The allowed maximum operations in a JSON patch is %d, got %d", errMalformed, OperationsMax, len(ops))
+		return nil, fmt.Errorf("%w: %w: The allowed maximum operations in a JSON patch is %d, got %d", errMalformed, errTooMany, OperationsMax, len(ops))
 	}
 	o := evanphx.NewApplyOptions()
 	o.SupportNegativeIndices = false
