@@ -20,6 +20,7 @@ require (
 	golang.org/x/sys v0.50.0 // terminal and file descriptor calls
 	k8s.io/api v0.37.0 // the Kubernetes types
 	k8s.io/apimachinery v0.37.0 // selectors, quantities, validation, protobuf, patches, errors
+	k8s.io/client-go v0.37.0 // JSONPath of the columns that custom resources name
 	k8s.io/component-helpers v0.37.0 // node affinity and tolerations as the scheduler matches them
 	k8s.io/klog/v2 v2.140.0 // the same, where its type is wanted
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd // the printed form that template hashes are made of

@@ -8,6 +8,7 @@ import (
 
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/kinds/columns"
 )
 
 // get prints a table as kubectl does (fidelity 11), without ages' seconds drifting: ages are of the simulated clock.
@@ -43,9 +44,9 @@ func get(k *call) ([]string, error) {
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	everywhere := ns == "" && kind.Namespaced
 	now := k.p.Now()
-	fmt.Fprintln(w, row(kind, everywhere, "NAMESPACE", func(c kinds.Column) string { return c.Name }))
+	fmt.Fprintln(w, row(kind, everywhere, columns.Namespace.Header, func(c columns.Column) string { return c.Header }))
 	for _, o := range items {
-		fmt.Fprintln(w, row(kind, everywhere, o.GetNamespace(), func(c kinds.Column) string { return c.Cell(o, now) }))
+		fmt.Fprintln(w, row(kind, everywhere, o.GetNamespace(), func(c columns.Column) string { return c.Cell(o, now) }))
 	}
 	w.Flush()
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
@@ -56,13 +57,13 @@ func get(k *call) ([]string, error) {
 }
 
 // row is a line of the table: the columns that are not wide, after the namespace where those of all are listed.
-func row(kind *kinds.Kind, everywhere bool, namespace string, cell func(kinds.Column) string) string {
+func row(kind *kinds.Kind, everywhere bool, namespace string, cell func(columns.Column) string) string {
 	var cells []string
 	if everywhere {
 		cells = append(cells, namespace)
 	}
-	for _, c := range kinds.Columns(kind) {
-		if !c.Wide {
+	for _, c := range columns.Of(kind) {
+		if !c.Wide() {
 			cells = append(cells, cell(c))
 		}
 	}

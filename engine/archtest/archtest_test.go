@@ -23,7 +23,7 @@ type rule struct {
 }
 
 // vocabulary is what everything above may speak: facts, commands, kinds and time.
-var vocabulary = []string{"engine/event", "engine/command", "engine/kinds", "engine/fault", "engine/clock"}
+var vocabulary = []string{"engine/event", "engine/command", "engine/kinds", "engine/kinds/columns", "engine/fault", "engine/clock"}
 
 var rules = []rule{
 	{".", []string{"tui", "tui/...", "engine", "engine/...", "presets"}, "main wires flags to the screen, a run, a replay or the list of presets"},
@@ -32,6 +32,7 @@ var rules = []rule{
 	{"engine/clock", nil, "time knows nobody"},
 	{"engine/fault", nil, "faults are data"},
 	{"engine/kinds", nil, "the table of kinds stands on k8s.io alone"},
+	{"engine/kinds/columns", []string{"engine/kinds"}, "what is shown of each kind"},
 	{"engine/command", []string{"raftstore/failure"}, "orders are words; what can fail in a store has its names there"},
 	{"engine/event", []string{"engine/fault", "engine/kinds"}, "facts name faults and objects"},
 	{"engine/sim", []string{"engine/clock", "engine/event"}, "a process carries the cause of what it does"},

@@ -12,6 +12,7 @@ import (
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/fault"
 	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/kinds/columns"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/sanitize"
@@ -173,9 +174,9 @@ func (r *rows) podsOf(f view.Frame, node string) {
 
 func columnsOf(n *corev1.Node, f view.Frame, names ...string) []string {
 	var out []string
-	for _, c := range kinds.Columns(kinds.Nodes) {
+	for _, c := range columns.Of(kinds.Nodes) {
 		for _, name := range names {
-			if v := c.Cell(n, f.Now); c.Name == name && v != "<none>" {
+			if v := c.Cell(n, f.Now); c.Header == name && v != "<none>" {
 				out = append(out, v)
 			}
 		}

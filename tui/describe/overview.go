@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/kinds/columns"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/target"
@@ -79,9 +80,9 @@ func (r *rows) object(f view.Frame, s Subject) {
 
 // columns is the row of kubectl get, one cell a line.
 func (r *rows) columns(f view.Frame, s Subject) {
-	for _, c := range kinds.Columns(s.Kind) {
-		if c.Name != "NAME" && c.Name != "AGE" {
-			r.field(strings.ToLower(c.Name), c.Cell(s.Object, f.Now), theme.Text)
+	for _, c := range columns.Of(s.Kind) {
+		if c.Header != "NAME" && c.Header != "AGE" {
+			r.field(strings.ToLower(c.Header), c.Cell(s.Object, f.Now), theme.Text)
 		}
 	}
 }
@@ -201,8 +202,8 @@ func (r *rows) owned(f view.Frame, k *kinds.Kind, o kinds.Object) {
 		}
 		st := StateOf(f.World, c)
 		text := ""
-		for _, col := range kinds.Columns(k)[1:] {
-			if !col.Wide {
+		for _, col := range columns.Of(k)[1:] {
+			if !col.Wide() {
 				text += strings.ToLower(col.Name) + " " + col.Cell(c.Object, f.Now) + "  "
 			}
 		}

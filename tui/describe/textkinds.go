@@ -9,6 +9,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 
 	"example.com/kubeviz/engine/kinds"
@@ -171,7 +172,7 @@ func (p *printer) deployment(w *world.World, d *appsv1.Deployment) {
 
 func (p *printer) template(t *corev1.PodTemplateSpec) {
 	p.put(0, "Pod Template:")
-	p.field(1, "Labels", kinds.FormatLabels(t.Labels))
+	p.field(1, "Labels", labels.FormatLabels(t.Labels))
 	p.put(1, "Containers:")
 	p.containers(t.Spec.Containers, nil)
 }

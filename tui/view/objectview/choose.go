@@ -53,8 +53,8 @@ func (v View) point(i intent.Point, f view.Frame, s screen) (view.View, []intent
 		for _, c := range s.columns {
 			if x := i.X - s.lay.header.X; x >= c.x && x < c.x+c.width {
 				t := v.state()
-				t.reverse = t.column == c.Name && !t.reverse
-				t.column = c.Name
+				t.reverse = t.column == c.Header && !t.reverse
+				t.column = c.Header
 				v.column = c.index
 				return v.with(t), nil
 			}
@@ -91,7 +91,7 @@ func (v View) Clips(f view.Frame) []view.Clip {
 	at := min(v.column, len(all)-1)
 	return []view.Clip{
 		{Label: say("detail.clip-name"), Text: o.Object.GetName()},
-		{Label: strings.ToLower(all[at].Name), Text: cells[at]},
+		{Label: strings.ToLower(all[at].Header), Text: cells[at]},
 		{Label: say("detail.clip-row"), Text: strings.Join(cells, "  ")},
 		{Label: "kubectl get", Text: get},
 		{Label: "kubectl describe", Text: strings.Replace(get, " get ", " describe ", 1)},

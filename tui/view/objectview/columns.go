@@ -2,11 +2,11 @@ package objectview
 
 import (
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/kinds/columns"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/layout"
 )
@@ -51,25 +51,19 @@ func layOut(w, h int) plan {
 
 // column is one on the screen.
 type column struct {
-	kinds.Column
+	columns.Column
 	index    int // among all that could be shown
 	x, width int
 }
 
-var namespaceColumn = kinds.Column{
-	Name: "NAMESPACE",
-	Cell: func(o kinds.Object, _ time.Time) string { return o.GetNamespace() },
-	Rank: func(o kinds.Object) kinds.Rank { return kinds.Rank{Text: o.GetNamespace()} },
-}
-
 // columnsOf lists the columns that a table has, whether they fit or not. Where there is little room, the message of an Event is worth more than its namespace.
-func (v View) columnsOf(k *kinds.Kind, w int) []kinds.Column {
-	var out []kinds.Column
+func (v View) columnsOf(k *kinds.Kind, w int) []columns.Column {
+	var out []columns.Column
 	if v.namespace == "" && k.Namespaced && !(k == kinds.Events && w < listFrom) {
-		out = append(out, namespaceColumn)
+		out = append(out, columns.Namespace)
 	}
-	for _, c := range kinds.Columns(k) {
-		if v.wide || !c.Wide {
+	for _, c := range columns.Of(k) {
+		if v.wide || !c.Wide() {
 			out = append(out, c)
 		}
 	}
@@ -81,16 +75,19 @@ var widths = map[string]int{
 	"NAMESPACE": 11, "READY": 5, "STATUS": 17, "RESTARTS": 14, "AGE": 6, "IP": 13, "NODE": 12, "NOMINATED NODE": 14, "READINESS GATES": 15, "ROLES": 14, "VERSION": 9,
 	"INTERNAL-IP": 13, "EXTERNAL-IP": 11, "OS-IMAGE": 20, "KERNEL-VERSION": 22, "CONTAINER-RUNTIME": 20, "UP-TO-DATE": 10, "AVAILABLE": 9, "CONTAINERS": 16, "IMAGES": 26,
 	"SELECTOR": 30, "DESIRED": 7, "CURRENT": 7, "LAST SEEN": 9, "TYPE": 7, "REASON": 18, "SUBOBJECT": 22, "SOURCE": 22, "FIRST SEEN": 10, "COUNT": 5,
+	"CLUSTER-IP": 13, "PORT(S)": 20, "DATA": 5, "COMPLETIONS": 11, "DURATION": 8, "SUSPEND": 7, "ACTIVE": 6, "ADDRESSTYPE": 11, "PORTS": 9, "MINPODS": 7, "MAXPODS": 7, "REPLICAS": 8,
+	"CREATED AT": 20, "CAPACITY": 8, "VALUE": 11, "REVISION": 8, "ATTACHED": 8, "DRIVERS": 7, "WEBHOOKS": 8,
 }
 
 // The columns that take what is left: at least, and at most.
-var flexible = map[string][2]int{"NAME": {20, 44}, "HOLDER": {16, 60}, "MESSAGE": {24, 200}, "OBJECT": {17, 40}}
+var flexible = map[string][2]int{"NAME": {20, 44}, "HOLDER": {16, 60}, "MESSAGE": {24, 200}, "OBJECT": {17, 40}, "ENDPOINTS": {20, 60}, "TARGETS": {16, 40}, "HOSTS": {16, 60},
+	"REQUEST": {20, 90}, "LIMIT": {20, 60}, "CONTROLLER": {16, 48}, "ROLE": {20, 60}, "PROVISIONER": {16, 48}, "CLAIM": {16, 48}}
 
 // lead is what stands before the first column: the marker and the state.
 const lead = 4
 
 // fit places the columns. Where not all fit, those that name the object stay, and the others begin so far to the right that the cursor's is seen.
-func fit(all []kinds.Column, p plan, cursor int) []column {
+func fit(all []columns.Column, p plan, cursor int) []column {
 	room, gap := p.rows.W-lead-1, 1
 	if p.rows.W >= 100 {
 		gap = 2
@@ -98,11 +95,11 @@ func fit(all []kinds.Column, p plan, cursor int) []column {
 	out := make([]column, len(all))
 	need, grow := 0, 0
 	for i, c := range all {
-		out[i] = column{Column: c, index: i, width: widthOf(c.Name)}
-		if c.Name == "RESTARTS" && room < 90 { // a name says more than when the last restart was
-			out[i].width = len(c.Name)
+		out[i] = column{Column: c, index: i, width: widthOf(c.Header)}
+		if c.Header == "RESTARTS" && room < 90 { // a name says more than when the last restart was
+			out[i].width = len(c.Header)
 		}
-		if f, ok := flexible[c.Name]; ok {
+		if f, ok := flexible[c.Header]; ok {
 			out[i].width = f[0]
 			grow += f[1] - f[0]
 		}
@@ -110,14 +107,14 @@ func fit(all []kinds.Column, p plan, cursor int) []column {
 	}
 	spare := max(room-need+gap, 0)
 	for i := range out { // what is left goes to those that can use it, by how much they can use
-		if f, ok := flexible[out[i].Name]; ok && grow > 0 {
+		if f, ok := flexible[out[i].Header]; ok && grow > 0 {
 			more := min(spare*(f[1]-f[0])/grow, f[1]-f[0])
 			spare -= more
 			grow -= f[1] - f[0]
 			out[i].width += more
 		}
 	}
-	pinned := 1 + slices.IndexFunc(all, func(c kinds.Column) bool { return c.Name == "NAME" })
+	pinned := 1 + slices.IndexFunc(all, func(c columns.Column) bool { return c.Header == "NAME" })
 	if pinned > 2 {
 		pinned = 0
 	}
@@ -154,13 +151,13 @@ func widthOf(name string) int {
 }
 
 // nextColumn is the column to sort by after one; "" is the store's order, which comes after the last.
-func nextColumn(list []kinds.Column, after string) string {
+func nextColumn(list []columns.Column, after string) string {
 	if after == "" {
-		return list[0].Name
+		return list[0].Header
 	}
 	for i, c := range list {
-		if c.Name == after && i+1 < len(list) {
-			return list[i+1].Name
+		if c.Header == after && i+1 < len(list) {
+			return list[i+1].Header
 		}
 	}
 	return ""

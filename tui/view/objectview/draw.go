@@ -181,8 +181,8 @@ func (v View) drawTitle(f view.Frame, c grid.Canvas, s screen) {
 func (v View) drawHeader(f view.Frame, c grid.Canvas, s screen) {
 	w, _ := c.Size()
 	for _, col := range s.columns {
-		style, text := theme.Dim, col.Name
-		if col.Name == s.state.column {
+		style, text := theme.Dim, col.Header
+		if col.Header == s.state.column {
 			style = theme.Accent
 			if s.state.reverse {
 				text += string(grid.DownTo)
@@ -236,10 +236,10 @@ func drawObject(f view.Frame, c grid.Canvas, y int, o *world.Object, columns []c
 	for _, col := range columns {
 		style := theme.Text
 		text := sanitize.Text(col.Cell(o.Object, f.Now))
-		if n, _, ago := strings.Cut(text, " ("); ago && col.Name == "RESTARTS" && grid.Width(text) > col.width {
+		if n, _, ago := strings.Cut(text, " ("); ago && col.Header == "RESTARTS" && grid.Width(text) > col.width {
 			text = n // half a bracket says nothing
 		}
-		switch col.Name {
+		switch col.Header {
 		case "NAME", "OBJECT":
 			style = theme.Title &^ grid.Bold
 			text = grid.CutMiddle(text, col.width)
@@ -250,7 +250,7 @@ func drawObject(f view.Frame, c grid.Canvas, y int, o *world.Object, columns []c
 				style = st.Style
 			}
 		}
-		if text == "<none>" || text == "<unknown>" || text == "0" && col.Name == "RESTARTS" {
+		if text == "<none>" || text == "<unknown>" || text == "0" && col.Header == "RESTARTS" {
 			style = theme.Dim
 		}
 		c.PutMax(col.x, y, min(col.width, w-col.x), text, style)

@@ -194,7 +194,7 @@ func TestTheMouseSortsChoosesAndEnters(t *testing.T) {
 	s := New().screen(f)
 	var x int
 	for _, c := range s.columns {
-		if c.Name == "RESTARTS" {
+		if c.Header == "RESTARTS" {
 			x = s.lay.header.X + c.x
 		}
 	}

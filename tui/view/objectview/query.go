@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/kinds/columns"
 	"example.com/kubeviz/engine/world"
 )
 
@@ -99,8 +100,8 @@ func equality(w string, k *kinds.Kind) (term, error) {
 				return negated(inNamespace(value), not), nil
 			}
 		}
-		for _, c := range kinds.Columns(k) {
-			if strings.EqualFold(strings.ReplaceAll(c.Name, " ", ""), name) || strings.EqualFold(c.Name, name) {
+		for _, c := range columns.Of(k) {
+			if strings.EqualFold(strings.ReplaceAll(c.Header, " ", ""), name) || strings.EqualFold(c.Header, name) {
 				value = strings.ToLower(value)
 				if !validPattern(value) {
 					return nil, fmt.Errorf("%s is no pattern", value)
@@ -138,7 +139,7 @@ func (n inNamespace) matches(_ *world.World, o *world.Object) bool {
 }
 
 type inColumn struct {
-	column kinds.Column
+	column columns.Column
 	value  string
 }
 
@@ -167,13 +168,13 @@ func (p pattern) matches(_ *world.World, o *world.Object) bool {
 // holds looks for a text in the name first, because that is cheap, then in the cells, but for those that are ages.
 type holds struct {
 	text    string
-	columns []kinds.Column
+	columns []columns.Column
 }
 
 func anywhere(text string, k *kinds.Kind) term {
 	h := holds{text: text}
-	for _, c := range kinds.Columns(k) {
-		switch c.Name {
+	for _, c := range columns.Of(k) {
+		switch c.Header {
 		case "NAME", "AGE", "LAST SEEN", "FIRST SEEN", "READY":
 		default:
 			h.columns = append(h.columns, c)

@@ -8,6 +8,7 @@ import (
 
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/kinds/columns"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/describe"
 	"example.com/kubeviz/tui/scene"
@@ -29,7 +30,7 @@ func (o *order) same(p *order) bool { return *o == *p }
 
 // row is one object with its place.
 type row struct {
-	rank kinds.Rank
+	rank columns.Rank
 	key  string
 }
 
@@ -53,7 +54,7 @@ func before(a, b row) bool {
 type table struct {
 	order  order
 	query  query
-	rankOf func(kinds.Object) kinds.Rank
+	rankOf func(kinds.Object) columns.Rank
 	rows   *btree.BTreeG[row]
 	have   map[string]row
 	prefix string
@@ -67,8 +68,8 @@ func newTable(o *order, at event.Seq) *table {
 	t := &table{order: *o, rows: btree.NewBTreeGOptions(before, btree.Options{NoLocks: true}), have: map[string]row{}, prefix: prefixOf(o.kind, o.namespace), made: at}
 	t.next = t.prefix
 	t.query, _ = parse(o.filter, o.kind)
-	for _, c := range kinds.Columns(o.kind) {
-		if c.Name == o.column {
+	for _, c := range columns.Of(o.kind) {
+		if c.Header == o.column {
 			t.rankOf = c.Rank
 		}
 	}
