@@ -5,6 +5,7 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 
 	"example.com/kubeviz/components/apiserver/resource"
+	"example.com/kubeviz/components/apiserver/resource/check"
 	"example.com/kubeviz/engine/kinds"
 )
 
@@ -12,6 +13,12 @@ func validatingAdmissionPolicyResource() *resource.Resource {
 	return &resource.Resource{
 		Kind: kinds.ValidatingAdmissionPolicies,
 		Name: apivalidation.NameIsDNSSubdomain,
+		Default: resource.Typed(func(o *admissionregistrationv1.ValidatingAdmissionPolicy) {
+			check.SetDefault(&o.Spec.FailurePolicy, admissionregistrationv1.Fail)
+			defaultMatch(o.Spec.MatchConstraints)
+		}),
+		Generation: true,
+		Spec:       resource.TypedSpec(func(o *admissionregistrationv1.ValidatingAdmissionPolicy) any { return o.Spec }),
 		PrepareCreate: resource.Typed(func(o *admissionregistrationv1.ValidatingAdmissionPolicy) {
 			o.Status = admissionregistrationv1.ValidatingAdmissionPolicyStatus{}
 		}),

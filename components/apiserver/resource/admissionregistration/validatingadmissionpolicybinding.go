@@ -1,6 +1,7 @@
 package admissionregistration
 
 import (
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 
 	"example.com/kubeviz/components/apiserver/resource"
@@ -9,7 +10,10 @@ import (
 
 func validatingAdmissionPolicyBindingResource() *resource.Resource {
 	return &resource.Resource{
-		Kind: kinds.ValidatingAdmissionPolicyBindings,
-		Name: apivalidation.NameIsDNSSubdomain,
+		Kind:       kinds.ValidatingAdmissionPolicyBindings,
+		Name:       apivalidation.NameIsDNSSubdomain,
+		Default:    resource.Typed(func(o *admissionregistrationv1.ValidatingAdmissionPolicyBinding) { defaultMatch(o.Spec.MatchResources) }),
+		Generation: true,
+		Spec:       resource.TypedSpec(func(o *admissionregistrationv1.ValidatingAdmissionPolicyBinding) any { return o.Spec }),
 	}
 }
