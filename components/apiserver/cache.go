@@ -300,6 +300,7 @@ func (c *cache) list(rq *request, limit int) *kubeapi.Response {
 		}
 		return out
 	}
+	last, more := "", int64(0)
 	kc.candidates(rq).Ascend(prefix, func(key string, obj kinds.Object) bool {
 		if !all && !strings.HasPrefix(key, prefix) {
 			return false
@@ -308,12 +309,19 @@ func (c *cache) list(rq *request, limit int) *kubeapi.Response {
 			return true
 		}
 		if limit > 0 && len(out.Items) == limit {
-			out.Continue = page{V: "meta.k8s.io/v1", RV: c.revision, Start: strings.TrimPrefix(key, prefix)}.encode()
-			return false
+			if out.Continue == "" {
+				out.Continue = pageAfter(last, prefix, c.revision)
+			}
+			more++
+			return rq.everything() // then what follows is counted
 		}
+		last = key
 		out.Items = append(out.Items, obj)
 		return true
 	})
+	if more > 0 && rq.everything() {
+		out.RemainingItemCount = &more
+	}
 	return out
 }
 

@@ -4,11 +4,16 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	listvalidation "k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
@@ -60,10 +65,20 @@ func askedVersion(v string) (int64, error) {
 	return int64(n), nil
 }
 
+// checkListOptions refuses options of a list or watch that do not go together.
+func (rq *request) checkListOptions() error {
+	o := internalversion.ListOptions{Watch: rq.Verb == kubeapi.Watch, ResourceVersion: rq.ResourceVersion, ResourceVersionMatch: rq.ResourceVersionMatch, Continue: rq.Continue,
+		SendInitialEvents: rq.SendInitialEvents}
+	if errs := listvalidation.ValidateListOptions(&o, true); len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
+	}
+	return rq.checkFields()
+}
+
 // list reads many objects. Without a version the answer is as fresh as a quorum read, but comes out of the cache.
 func (s *Server) list(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	rq.enter(stageStore)
-	if err := rq.checkFields(); err != nil {
+	if err := rq.checkListOptions(); err != nil {
 		return nil, err
 	}
 	asked, err := askedVersion(rq.ResourceVersion)
@@ -71,23 +86,27 @@ func (s *Server) list(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 		return nil, err
 	}
 	if rq.Continue != "" {
-		return s.listAt(p, rq)
+		if asked != 0 {
+			return nil, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+		}
+		return s.listAt(p, rq, 0)
 	}
 	switch {
 	case rq.ResourceVersion == "":
-		now, err := s.door.read(p, mvcc.Range{Key: healthKey, CountOnly: true}, rq.deadline)
+		fresh, err := s.fresh(p, rq)
 		if err != nil {
 			return nil, err
 		}
-		if !s.cache.synced {
-			return nil, reinitializing()
-		}
-		if !s.cache.waitFor(p, now.Revision) {
-			return s.listAt(p, rq)
+		if !fresh {
+			return s.listAt(p, rq, 0)
 		}
 	default:
 		if err := s.cache.reach(p, asked); err != nil {
 			return nil, err
+		}
+		// A page of a version without another wish is read at that version, as before there were wishes.
+		if rq.ResourceVersionMatch == metav1.ResourceVersionMatchExact || (rq.ResourceVersionMatch == "" && rq.Limit > 0 && asked > 0) {
+			return s.listAt(p, rq, asked)
 		}
 	}
 	limit := int(rq.Limit)
@@ -102,11 +121,34 @@ func (s *Server) list(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	return out, nil
 }
 
+// fresh waits until the cache is where the store is now; false when that takes too long.
+func (s *Server) fresh(p *sim.Proc, rq *request) (bool, error) {
+	now, err := s.door.read(p, mvcc.Range{Key: healthKey, CountOnly: true}, rq.deadline)
+	if err != nil {
+		return false, err
+	}
+	if !s.cache.synced {
+		return false, reinitializing()
+	}
+	return s.cache.waitFor(p, now.Revision), nil
+}
+
 // page is where a list goes on. It is opaque to clients; the form is Kubernetes' own.
 type page struct {
 	V     string `json:"v"`
 	RV    int64  `json:"rv"`
 	Start string `json:"start"`
+}
+
+// pageVersion is the one form of tokens there is. A revision of anyRevision goes on with what there is now.
+const (
+	pageVersion = "meta.k8s.io/v1"
+	anyRevision = -1
+)
+
+// pageAfter goes on behind a key, in the part of the registry that prefix names.
+func pageAfter(key, prefix string, revision int64) string {
+	return page{V: pageVersion, RV: revision, Start: strings.TrimPrefix(key, prefix) + "\x00"}.encode()
 }
 
 func (pg page) encode() string {
@@ -120,27 +162,59 @@ func decodePage(token string) (page, error) {
 	if err == nil {
 		err = json.Unmarshal(b, &pg)
 	}
-	if err != nil {
-		return pg, apierrors.NewBadRequest(fmt.Sprintf("invalid continue token: continue key is not valid: %v", err))
+	why := ""
+	switch {
+	case err != nil:
+		why = fmt.Sprintf("continue key is not valid: %v", err)
+	case pg.V != pageVersion:
+		why = "continue key is not valid: server does not recognize this encoded version " + pg.V
+	case pg.RV == 0:
+		why = "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)"
+	case pg.Start == "":
+		why = "continue key is not valid: encoded start key empty (version meta.k8s.io/v1)"
+	case path.Clean("/"+strings.TrimPrefix(pg.Start, "/")) != "/"+strings.TrimPrefix(pg.Start, "/"): // nobody leaves the part of the registry that the request is for
+		why = "continue key is not valid: " + pg.Start
+	default:
+		pg.Start = strings.TrimPrefix(pg.Start, "/")
+		return pg, nil
 	}
-	return pg, nil
+	return pg, apierrors.NewBadRequest("invalid continue token: " + why)
 }
 
-// listAt reads a list from the store: a further page, at the version of the first one, or what the cache could not reach in time.
-func (s *Server) listAt(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
+// Refusals of pages whose version is compacted, and of lists of such a version.
+const (
+	pageExpired = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter."
+	pageGoesOn  = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response " +
+		"to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first " +
+		"chunk was returned and now may show up in the list."
+	listExpired = "The resourceVersion for the provided list is too old."
+)
+
+// listAt reads a list from the store: at a revision, a further page at the revision of the first one, or what the cache could not reach in time.
+func (s *Server) listAt(p *sim.Proc, rq *request, at int64) (*kubeapi.Response, error) {
 	prefix := rq.Kind.Key(rq.Namespace, "")
-	r := mvcc.Range{Key: prefix, End: mvcc.PrefixEnd(prefix)}
+	r := mvcc.Range{Key: prefix, End: mvcc.PrefixEnd(prefix), Revision: at}
+	var pg page
 	if rq.Continue != "" {
-		pg, err := decodePage(rq.Continue)
-		if err != nil {
+		var err error
+		if pg, err = decodePage(rq.Continue); err != nil {
 			return nil, err
 		}
-		r.Key, r.Revision = prefix+pg.Start, pg.RV
+		r.Key = prefix + pg.Start
+		if pg.RV > 0 {
+			r.Revision = pg.RV
+		}
 	}
 	res, err := s.door.read(p, r, rq.deadline)
 	if err != nil {
 		if r.Revision > 0 && strings.Contains(err.Error(), "compacted") {
-			err = apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.")
+			err = apierrors.NewResourceExpired(listExpired)
+			if rq.Continue != "" {
+				pg.RV = anyRevision
+				expired := apierrors.NewResourceExpired(pageGoesOn)
+				expired.ErrStatus.Continue = pg.encode()
+				err = expired
+			}
 		}
 		return nil, err
 	}
@@ -149,20 +223,31 @@ func (s *Server) listAt(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 		revision = r.Revision
 	}
 	out := &kubeapi.Response{ResourceVersion: strconv.FormatInt(revision, 10)}
+	last := ""
 	for i := range res.KVs {
 		if rq.Limit > 0 && len(out.Items) == int(rq.Limit) {
-			out.Continue = page{V: "meta.k8s.io/v1", RV: revision, Start: strings.TrimPrefix(res.KVs[i].Key, prefix)}.encode()
+			out.Continue = pageAfter(last, prefix, revision)
+			if rq.everything() {
+				left := int64(len(res.KVs) - i)
+				out.RemainingItemCount = &left
+			}
 			break
 		}
 		obj, err := s.codec.Decode(&res.KVs[i])
 		if err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
+		last = res.KVs[i].Key
 		if rq.matches(obj) {
 			out.Items = append(out.Items, obj)
 		}
 	}
 	return out, nil
+}
+
+// everything reports that the list has no selectors.
+func (rq *request) everything() bool {
+	return (rq.Labels == nil || rq.Labels.Empty()) && (rq.Fields == nil || rq.Fields.Empty())
 }
 
 // checkFields refuses field selectors on fields the kind does not offer.

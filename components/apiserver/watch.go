@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/btree"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/event"
@@ -34,13 +35,14 @@ type watcher struct {
 	// where it is registered: an index, or the kind's plain list.
 	field, value string
 	unregister   func()
+	onEnd        func() // nil: nothing else is to be ended with it
 	// reason of the end, where the server ends it.
 	reason string
 }
 
 // watch opens a watch. Version "" and "0" begin with the present objects as additions, others with the changes after that version.
 func (c *cache) watch(p *sim.Proc, rq *request, via *simnet.Addr) (*kubeapi.WatchStream, error) {
-	if err := rq.checkFields(); err != nil {
+	if err := rq.checkListOptions(); err != nil {
 		return nil, err
 	}
 	asked, err := askedVersion(rq.ResourceVersion)
@@ -50,25 +52,54 @@ func (c *cache) watch(p *sim.Proc, rq *request, via *simnet.Addr) (*kubeapi.Watc
 	if err := c.reach(p, asked); err != nil {
 		return nil, err
 	}
+	// Without a wish, watches from no version in particular begin with what there is.
+	initial := asked == 0
+	if rq.SendInitialEvents != nil {
+		initial = *rq.SendInitialEvents
+	}
+	if rq.SendInitialEvents != nil && initial && rq.ResourceVersion == "" {
+		fresh, err := c.server.fresh(p, rq)
+		if err != nil {
+			return nil, err
+		}
+		if !fresh {
+			return nil, tooLargeVersion(c.revision+1, c.revision)
+		}
+	}
 	kc := c.kinds[rq.Kind]
-	if asked > 0 && asked < kc.floor {
+	if !initial && asked > 0 && asked < kc.floor {
 		return nil, apierrors.NewResourceExpired("too old resource version: " + strconv.FormatInt(asked, 10) + " (" + strconv.FormatInt(kc.floor, 10) + ")")
 	}
 	s := c.server
 	c.nextWatcher++
 	w := &watcher{id: c.nextWatcher, rq: rq, backlog: watchBacklog}
 	w.until = p.Now().Add(watchLife + time.Duration(s.rng.Int64N(int64(watchLife))))
+	if rq.WatchFor > 0 {
+		w.until = p.Now().Add(rq.WatchFor)
+		end := s.proc.Loop.After(rq.WatchFor, func() {
+			if !s.proc.Group.Dead() {
+				w.finish(watchTimeUp)
+			}
+		})
+		w.onEnd = func() { end.Stop() }
+	}
 	w.stream = simnet.Open[kubeapi.WatchEvent](s.proc.Net, s.proc.Addr, rq.From, via, s.proc.Group)
 	if rq.Kind.Namespaced && rq.Namespace != "" {
 		w.prefix = rq.Kind.Key(rq.Namespace, "")
 	}
-	if asked == 0 {
+	switch {
+	case initial:
 		for _, obj := range c.list(rq, 0).Items {
 			key := rq.Kind.Key(obj.GetNamespace(), obj.GetName())
 			w.send(kubeapi.WatchEvent{Type: string(event.Added), Object: obj, ResourceVersion: obj.GetResourceVersion(), Cause: s.cfg.Announcer.RecordOf(key, revisionOf(obj))})
 		}
 		w.backlog += w.stream.Waiting()
-	} else {
+		if rq.SendBookmarks {
+			mark := w.bookmark(c)
+			mark.Object.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+			w.send(mark)
+		}
+	case asked > 0:
 		for i := kc.after(asked); i < len(kc.history); i++ {
 			w.deliver(c, &kc.history[i])
 		}
@@ -108,6 +139,9 @@ func (kc *kindCache) register(c *cache, w *watcher) {
 	minute := &c.minutes[w.id%bookmarkBuckets]
 	minute.Set(w.id, w)
 	w.unregister = func() {
+		if w.onEnd != nil {
+			w.onEnd()
+		}
 		minute.Delete(w.id)
 		m.Delete(w.id)
 		if w.field != "" && m.Len() == 0 && kc.indexed[w.field][w.value] == m {
@@ -170,6 +204,14 @@ func (w *watcher) deliver(c *cache, ch *transition) {
 	}
 }
 
+// bookmark tells how far the watch is. Its object has a version and nothing else.
+func (w *watcher) bookmark(c *cache) kubeapi.WatchEvent {
+	version := strconv.FormatInt(c.revision, 10)
+	obj := w.rq.Kind.New()
+	obj.SetResourceVersion(version)
+	return kubeapi.WatchEvent{Type: kubeapi.Bookmark, Object: obj, ResourceVersion: version}
+}
+
 func (w *watcher) send(e kubeapi.WatchEvent) { w.stream.Send(e) }
 
 // bookmarks tells each watcher once a minute how far it is, and ends those whose time is up.
@@ -182,7 +224,7 @@ func (c *cache) bookmarks(p *sim.Proc) {
 		}
 		for _, w := range m.Values() {
 			if w.rq.SendBookmarks {
-				w.send(kubeapi.WatchEvent{Type: kubeapi.Bookmark, ResourceVersion: strconv.FormatInt(c.revision, 10)})
+				w.send(w.bookmark(c))
 			}
 			if !p.Now().Before(w.until) {
 				w.finish(watchTimeUp)

@@ -174,7 +174,7 @@ type Check struct {
 type WatchEvent struct {
 	// Type ADDED, MODIFIED, DELETED, BOOKMARK, ERROR.
 	Type string
-	// Object after the change, or the last state for DELETED; nil for BOOKMARK and ERROR.
+	// Object after the change, or the last state for DELETED; for BOOKMARK one that has a version and, behind the present objects, the annotation that says so, nothing else; nil for ERROR.
 	Object          kinds.Object
 	ResourceVersion string
 	// Cause is the record of the change.
