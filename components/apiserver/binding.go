@@ -40,8 +40,8 @@ func (s *Server) bind(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Kubernetes answers with a bare Status; the version tells in-process callers what was written.
-	return &kubeapi.Response{ResourceVersion: resp.ResourceVersion}, nil
+	// Kubernetes answers with 201 and a bare Status; the version tells in-process callers what was written.
+	return &kubeapi.Response{Status: &metav1.Status{Status: metav1.StatusSuccess}, ResourceVersion: resp.ResourceVersion, Created: true}, nil
 }
 
 // bound writes the assignment into pod, or says why it is refused.

@@ -75,6 +75,19 @@ func (s *Server) delete(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	return last, err
 }
 
+// showDeleted are the kinds whose last state is the answer to a deletion that took effect at once; others answer with a Status (k/k pkg/registry: ReturnDeletedObject).
+var showDeleted = []*kinds.Kind{kinds.Pods, kinds.Namespaces, kinds.Services, kinds.ServiceAccounts, kinds.ResourceQuotas, kinds.PodTemplates, kinds.PersistentVolumes, kinds.PersistentVolumeClaims,
+	kinds.StorageClasses, kinds.CSIDrivers, kinds.CSINodes, kinds.VolumeAttachments, kinds.VolumeAttributesClasses}
+
+// deleted gives a deletion its answer.
+func deleted(rq *request, resp *kubeapi.Response) *kubeapi.Response {
+	if resp != nil && resp.Deleted != nil && !slices.Contains(showDeleted, rq.Kind) {
+		resp.Status = &metav1.Status{Status: metav1.StatusSuccess,
+			Details: &metav1.StatusDetails{Name: resp.Deleted.GetName(), Group: rq.Kind.Group, Kind: rq.Kind.Resource, UID: resp.Deleted.GetUID()}}
+	}
+	return resp
+}
+
 // beginDeletion changes obj as its deletion asks and says what is to happen to it.
 func beginDeletion(res *resource.Resource, obj kinds.Object, o *metav1.DeleteOptions, now time.Time) (verdict, error) {
 	if err := checkPreconditions(res.Kind, obj, o.Preconditions); err != nil {

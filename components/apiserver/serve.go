@@ -9,7 +9,6 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/components/kubeapi"
@@ -187,8 +186,7 @@ func (s *Server) admitted(rq *request) error {
 		_, known = rq.Kind.Subresource(rq.Subresource)
 	}
 	if !known {
-		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
-			Details: &metav1.StatusDetails{}, Message: "the server could not find the requested resource"}}
+		return noSuchPath()
 	}
 	rq.enter(stageAuthz)
 	if err := s.authorize(rq); err != nil {
@@ -214,8 +212,11 @@ func (s *Server) handle(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	if rq.Name != "" {
 		rq.key = rq.Kind.Key(rq.Namespace, rq.Name)
 	}
-	if rq.Subresource == "scale" {
-		return s.scale(p, rq)
+	if err := rq.checkVerb(); err != nil {
+		return nil, err
+	}
+	if act := actionOf(rq.Kind, rq.Subresource); act != nil {
+		return act(s, p, rq)
 	}
 	if err := rq.checkObject(); err != nil {
 		return nil, err
@@ -226,9 +227,6 @@ func (s *Server) handle(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	case kubeapi.List:
 		return s.list(p, rq)
 	case kubeapi.Create:
-		if rq.Subresource == "binding" {
-			return s.bind(p, rq)
-		}
 		if rq.Subresource == "" {
 			return s.create(p, rq)
 		}
@@ -238,8 +236,11 @@ func (s *Server) handle(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 		return s.patch(p, rq)
 	case kubeapi.Delete:
 		if rq.Subresource == "" {
-			return s.delete(p, rq)
+			resp, err := s.delete(p, rq)
+			return deleted(rq, resp), err
 		}
+	case kubeapi.DeleteCollection:
+		return s.deleteCollection(p, rq)
 	}
 	return nil, apierrors.NewMethodNotSupported(rq.Kind.GR(), string(rq.Verb))
 }

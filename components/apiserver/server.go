@@ -26,6 +26,8 @@ type Config struct {
 	Announcer *Announcer
 	// Authorizer decides who may do what; nil: BootstrapAuthorizer, the roles a cluster starts with.
 	Authorizer Authorizer
+	// Connectors answer subresources that lead out of the server, by "pods/log", "pods/exec", "services/proxy"; what is missing is refused with 501.
+	Connectors map[string]Connector
 	// Neighbour tells whether a program of the control plane on the same machine ("scheduler") answers; nil: none does.
 	Neighbour func(program string) bool
 }
