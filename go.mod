@@ -14,6 +14,7 @@ require (
 	github.com/hashicorp/go-hclog v1.6.2 // the logger that raft asks for
 	github.com/hashicorp/raft v1.7.3 // consensus of the store; v1.8.0 clashes with raft-boltdb over go-metrics
 	github.com/hashicorp/raft-boltdb/v2 v2.3.1 // log and vote of a store member on disk
+	github.com/robfig/cron/v3 v3.0.1 // the schedules of CronJobs
 	github.com/spf13/cobra v1.10.2 // flags, help and shell completion
 	github.com/tidwall/btree v1.8.2 // ordered maps with O(1) copies: store, caches, world
 	go.etcd.io/bbolt v1.5.0 // the file under raft-boltdb, opened with our options
@@ -88,3 +89,4 @@ require (
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 )
+

@@ -64,7 +64,7 @@ func (s *Server) prepareUpdate(p *sim.Proc, rq *request, obj, old kinds.Object) 
 	rq.enter(stageValidate)
 	errs := apivalidation.ValidateObjectMetaAccessor(obj, rq.Kind.Namespaced, res.Name, field.NewPath("metadata"))
 	errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))...)
-	if res.Validate != nil && !(rq.Subresource == "status" && res.Spec != nil) { // an unchanged spec was valid before
+	if res.Validate != nil && !res.UpdateWhole && !(rq.Subresource == "status" && res.Spec != nil) { // an unchanged spec was valid before
 		errs = append(errs, res.Validate(obj)...)
 	}
 	if res.ValidateUpdate != nil {

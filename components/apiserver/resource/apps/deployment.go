@@ -14,14 +14,15 @@ import (
 )
 
 func deploymentResource() *resource.Resource {
+	type deployment = *appsv1.Deployment
 	return &resource.Resource{
 		Kind:    kinds.Deployments,
 		Name:    apivalidation.NameIsDNSSubdomain,
 		Default: resource.Typed(defaultDeployment),
-		PrepareCreate: resource.Typed(func(d *appsv1.Deployment) {
+		PrepareCreate: resource.Typed(func(d deployment) {
 			d.Status = appsv1.DeploymentStatus{}
 		}),
-		PrepareUpdate: resource.TypedUpdate(func(d, old *appsv1.Deployment, sub string) {
+		PrepareUpdate: resource.TypedUpdate(func(d, old deployment, sub string) {
 			if sub == "status" {
 				d.Spec, d.Labels = old.Spec, old.Labels
 				return
@@ -32,12 +33,30 @@ func deploymentResource() *resource.Resource {
 				d.Generation++
 			}
 		}),
-		Validate: resource.TypedCheck(validateDeployment),
-		ValidateUpdate: resource.TypedCheckUpdate(func(d, old *appsv1.Deployment, _ string) field.ErrorList {
-			return apivalidation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))
+		UpdateWhole: true,
+		Validate:    resource.TypedCheck(func(d deployment) field.ErrorList { return validateDeployment(&d.Spec, field.NewPath("spec")) }),
+		ValidateUpdate: resource.TypedCheckUpdate(func(d, old deployment, sub string) field.ErrorList {
+			if sub == "status" {
+				return validateDeploymentStatus(&d.Status, &old.Status, field.NewPath("status"))
+			}
+			errs := validateDeployment(&d.Spec, field.NewPath("spec"))
+			return append(errs, apivalidation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))...)
 		}),
 		Generation: true,
-		Spec:       resource.TypedSpec(func(d *appsv1.Deployment) any { return d.Spec }),
+		Spec:       resource.TypedSpec(func(d deployment) any { return d.Spec }),
+		Warn: resource.TypedWarn(func(d, old deployment) []string {
+			if old != nil {
+				return nil
+			}
+			return nameWarnings(d.Name)
+		}),
+		Scale: &resource.Scale{
+			Read: func(o kinds.Object) (int32, int32, string) {
+				d := o.(deployment)
+				return wanted(d.Spec.Replicas), d.Status.Replicas, selectorText(d.Spec.Selector)
+			},
+			Write: func(o kinds.Object, n int32) { o.(deployment).Spec.Replicas = &n },
+		},
 	}
 }
 
@@ -60,44 +79,52 @@ func defaultDeployment(d *appsv1.Deployment) {
 	pods.DefaultSpec(&s.Template.Spec)
 }
 
-func validateDeployment(d *appsv1.Deployment) field.ErrorList {
-	s, at := &d.Spec, field.NewPath("spec")
-	errs := apivalidation.ValidateNonnegativeField(int64(*s.Replicas), at.Child("replicas"))
-	errs = append(errs, check.Selector(s.Selector, s.Template.Labels, at)...)
-	errs = append(errs, pods.ValidateTemplate(&s.Template, at.Child("template"))...)
-	errs = append(errs, validateStrategy(&s.Strategy, at.Child("strategy"))...)
-	errs = append(errs, apivalidation.ValidateNonnegativeField(int64(s.MinReadySeconds), at.Child("minReadySeconds"))...)
-	if s.RevisionHistoryLimit != nil {
-		errs = append(errs, apivalidation.ValidateNonnegativeField(int64(*s.RevisionHistoryLimit), at.Child("revisionHistoryLimit"))...)
-	}
-	if p := s.ProgressDeadlineSeconds; p != nil {
-		errs = append(errs, apivalidation.ValidateNonnegativeField(int64(*p), at.Child("progressDeadlineSeconds"))...)
-		if *p <= s.MinReadySeconds {
-			errs = append(errs, field.Invalid(at.Child("progressDeadlineSeconds"), *p, "must be greater than minReadySeconds"))
-		}
+func validateDeployment(s *appsv1.DeploymentSpec, at *field.Path) field.ErrorList {
+	errs := check.Counts(at, check.Opt("replicas", s.Replicas))
+	errs = append(errs, validateSelected(s.Selector, &s.Template, at)...)
+	errs = append(errs, validateDeploymentStrategy(&s.Strategy, at.Child("strategy"))...)
+	errs = append(errs, check.Counts(at, check.N("minReadySeconds", s.MinReadySeconds), check.Opt("revisionHistoryLimit", s.RevisionHistoryLimit),
+		check.Opt("progressDeadlineSeconds", s.ProgressDeadlineSeconds))...)
+	if p := s.ProgressDeadlineSeconds; p != nil && *p <= s.MinReadySeconds {
+		errs = append(errs, field.Invalid(at.Child("progressDeadlineSeconds"), p, "must be greater than minReadySeconds"))
 	}
 	return errs
 }
 
-func validateStrategy(s *appsv1.DeploymentStrategy, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
+func validateDeploymentStrategy(s *appsv1.DeploymentStrategy, at *field.Path) field.ErrorList {
 	switch s.Type {
 	case appsv1.RecreateDeploymentStrategyType:
 		if s.RollingUpdate != nil {
-			errs = append(errs, field.Forbidden(at.Child("rollingUpdate"), "may not be specified when strategy `type` is '"+string(s.Type)+"'"))
+			return field.ErrorList{field.Forbidden(at.Child("rollingUpdate"), "may not be specified when strategy `type` is '"+string(s.Type)+"'")}
 		}
+		return nil
 	case appsv1.RollingUpdateDeploymentStrategyType:
-		ru, at := s.RollingUpdate, at.Child("rollingUpdate")
-		errs = append(errs, check.Share(*ru.MaxUnavailable, at.Child("maxUnavailable"))...)
-		errs = append(errs, check.Share(*ru.MaxSurge, at.Child("maxSurge"))...)
-		if check.ShareValue(*ru.MaxUnavailable) == 0 && check.ShareValue(*ru.MaxSurge) == 0 {
-			errs = append(errs, field.Invalid(at.Child("maxUnavailable"), ru.MaxUnavailable, "may not be 0 when `maxSurge` is 0"))
-		}
-		if v, ok := check.Percent(*ru.MaxUnavailable); ok && v > 100 {
-			errs = append(errs, field.Invalid(at.Child("maxUnavailable"), ru.MaxUnavailable, "must not be greater than 100%"))
-		}
-	default:
-		errs = append(errs, field.NotSupported(at.Child("type"), s.Type, []string{"Recreate", "RollingUpdate"}))
+		return validateRollingDeployment(s.RollingUpdate, at.Child("rollingUpdate"))
 	}
-	return errs
+	e := field.NotSupported(at, "", []string{string(appsv1.RecreateDeploymentStrategyType), string(appsv1.RollingUpdateDeploymentStrategyType)})
+	e.BadValue = check.GoForm(s)
+	return field.ErrorList{e}
 }
+
+func validateRollingDeployment(ru *appsv1.RollingUpdateDeployment, at *field.Path) field.ErrorList {
+	unavailable, surge := *ru.MaxUnavailable, *ru.MaxSurge
+	errs := check.IntOrPercent(unavailable, at.Child("maxUnavailable"))
+	errs = append(errs, check.IntOrPercent(surge, at.Child("maxSurge"))...)
+	if check.ShareValue(unavailable) == 0 && check.ShareValue(surge) == 0 {
+		errs = append(errs, field.Invalid(at.Child("maxUnavailable"), unavailable, "may not be 0 when `maxSurge` is 0"))
+	}
+	return append(errs, check.NotOver100(unavailable, at.Child("maxUnavailable"))...)
+}
+
+func validateDeploymentStatus(s, old *appsv1.DeploymentStatus, at *field.Path) field.ErrorList {
+	errs := check.Counts(at, check.N("observedGeneration", s.ObservedGeneration), check.N("replicas", s.Replicas), check.N("updatedReplicas", s.UpdatedReplicas),
+		check.N("readyReplicas", s.ReadyReplicas), check.N("availableReplicas", s.AvailableReplicas), check.N("unavailableReplicas", s.UnavailableReplicas),
+		check.Opt("terminatingReplicas", s.TerminatingReplicas), check.Opt("collisionCount", s.CollisionCount))
+	errs = append(errs, check.AtMost(at, s.Replicas, aboveReplicas, check.N("updatedReplicas", s.UpdatedReplicas), check.N("readyReplicas", s.ReadyReplicas),
+		check.N("availableReplicas", s.AvailableReplicas))...)
+	errs = append(errs, check.AtMost(at, s.ReadyReplicas, "cannot be greater than readyReplicas", check.N("availableReplicas", s.AvailableReplicas))...)
+	return append(errs, check.NotDecremented(s.CollisionCount, old.CollisionCount, at.Child("collisionCount"))...)
+}
+
+// aboveReplicas refuses counts of a status that are more than there are pods.
+const aboveReplicas = "cannot be greater than status.replicas"

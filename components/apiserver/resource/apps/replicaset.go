@@ -14,35 +14,61 @@ import (
 )
 
 func replicaSetResource() *resource.Resource {
+	type set = *appsv1.ReplicaSet
 	return &resource.Resource{
 		Kind: kinds.ReplicaSets,
 		Name: apivalidation.NameIsDNSSubdomain,
-		Default: resource.Typed(func(rs *appsv1.ReplicaSet) {
+		Default: resource.Typed(func(rs set) {
 			check.SetDefault(&rs.Spec.Replicas, 1)
 			pods.DefaultSpec(&rs.Spec.Template.Spec)
 		}),
-		PrepareCreate: resource.Typed(func(rs *appsv1.ReplicaSet) { rs.Status = appsv1.ReplicaSetStatus{} }),
-		PrepareUpdate: resource.TypedUpdate(func(rs, old *appsv1.ReplicaSet, sub string) {
+		PrepareCreate: resource.Typed(func(rs set) { rs.Status = appsv1.ReplicaSetStatus{} }),
+		PrepareUpdate: resource.TypedUpdate(func(rs, old set, sub string) {
 			if sub == "status" {
 				rs.Spec = old.Spec
 			} else {
 				rs.Status = old.Status
 			}
 		}),
-		Validate: resource.TypedCheck(func(rs *appsv1.ReplicaSet) field.ErrorList {
-			s, at := &rs.Spec, field.NewPath("spec")
-			errs := apivalidation.ValidateNonnegativeField(int64(*s.Replicas), at.Child("replicas"))
-			errs = append(errs, apivalidation.ValidateNonnegativeField(int64(s.MinReadySeconds), at.Child("minReadySeconds"))...)
-			errs = append(errs, check.Selector(s.Selector, s.Template.Labels, at)...)
-			return append(errs, pods.ValidateTemplate(&s.Template, at.Child("template"))...)
-		}),
-		ValidateUpdate: resource.TypedCheckUpdate(func(rs, old *appsv1.ReplicaSet, _ string) field.ErrorList {
-			return apivalidation.ValidateImmutableField(rs.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))
+		UpdateWhole: true,
+		Validate:    resource.TypedCheck(func(rs set) field.ErrorList { return validateReplicaSet(&rs.Spec, field.NewPath("spec")) }),
+		ValidateUpdate: resource.TypedCheckUpdate(func(rs, old set, sub string) field.ErrorList {
+			if sub == "status" {
+				return validateReplicaSetStatus(&rs.Status, field.NewPath("status"))
+			}
+			errs := validateReplicaSet(&rs.Spec, field.NewPath("spec"))
+			return append(errs, apivalidation.ValidateImmutableField(rs.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))...)
 		}),
 		Generation: true,
-		Spec:       resource.TypedSpec(func(rs *appsv1.ReplicaSet) any { return rs.Spec }),
+		Spec:       resource.TypedSpec(func(rs set) any { return rs.Spec }),
 		Fields: map[string]func(kinds.Object) string{
-			"status.replicas": resource.TypedValue(func(rs *appsv1.ReplicaSet) string { return strconv.Itoa(int(rs.Status.Replicas)) }),
+			"status.replicas": resource.TypedValue(func(rs set) string { return strconv.Itoa(int(rs.Status.Replicas)) }),
+		},
+		Warn: resource.TypedWarn(func(rs, old set) []string {
+			if old != nil {
+				return nil
+			}
+			return nameWarnings(rs.Name)
+		}),
+		Scale: &resource.Scale{
+			Read: func(o kinds.Object) (int32, int32, string) {
+				rs := o.(set)
+				return wanted(rs.Spec.Replicas), rs.Status.Replicas, selectorText(rs.Spec.Selector)
+			},
+			Write: func(o kinds.Object, n int32) { o.(set).Spec.Replicas = &n },
 		},
 	}
+}
+
+func validateReplicaSet(s *appsv1.ReplicaSetSpec, at *field.Path) field.ErrorList {
+	errs := check.Counts(at, check.Opt("replicas", s.Replicas), check.N("minReadySeconds", s.MinReadySeconds))
+	return append(errs, validateSelected(s.Selector, &s.Template, at)...)
+}
+
+func validateReplicaSetStatus(s *appsv1.ReplicaSetStatus, at *field.Path) field.ErrorList {
+	errs := check.Counts(at, check.N("replicas", s.Replicas), check.N("fullyLabeledReplicas", s.FullyLabeledReplicas), check.N("readyReplicas", s.ReadyReplicas),
+		check.N("availableReplicas", s.AvailableReplicas), check.N("observedGeneration", s.ObservedGeneration), check.Opt("terminatingReplicas", s.TerminatingReplicas))
+	errs = append(errs, check.AtMost(at, s.Replicas, aboveReplicas, check.N("fullyLabeledReplicas", s.FullyLabeledReplicas), check.N("readyReplicas", s.ReadyReplicas),
+		check.N("availableReplicas", s.AvailableReplicas))...)
+	return append(errs, check.AtMost(at, s.ReadyReplicas, "cannot be greater than readyReplicas", check.N("availableReplicas", s.AvailableReplicas))...)
 }

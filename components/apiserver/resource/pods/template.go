@@ -7,15 +7,20 @@ import (
 	"example.com/kubeviz/components/apiserver/resource/check"
 )
 
-// ValidateTemplate checks the pods a controller makes. They must be restarted for ever, since the controller replaces none that ends in good order.
+// ValidateTemplate checks a pod template as such; what kind of pods a controller can do with is its own affair.
 func ValidateTemplate(t *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
 	errs := check.Labels(t.Labels, at.Child("metadata", "labels"))
-	errs = append(errs, ValidateSpec(&t.Spec, at.Child("spec"))...)
-	if p := t.Spec.RestartPolicy; p != corev1.RestartPolicyAlways && (p == corev1.RestartPolicyNever || p == corev1.RestartPolicyOnFailure) {
-		errs = append(errs, check.NotSupported(at.Child("spec", "restartPolicy"), p, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
+	return append(errs, ValidateSpec(&t.Spec, at.Child("spec"))...)
+}
+
+// ValidateAlways checks that the pods of a template are restarted for ever and have no deadline, since the controller, named by its kind, replaces none that ends in good order.
+func ValidateAlways(t *corev1.PodTemplateSpec, kind string, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if t.Spec.RestartPolicy != corev1.RestartPolicyAlways {
+		errs = append(errs, check.NotSupported(at.Child("spec", "restartPolicy"), t.Spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
 	}
 	if t.Spec.ActiveDeadlineSeconds != nil {
-		errs = append(errs, field.Forbidden(at.Child("spec", "activeDeadlineSeconds"), "must not be specified"))
+		errs = append(errs, field.Forbidden(at.Child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in "+kind+" is not Supported"))
 	}
 	return errs
 }
