@@ -9,7 +9,7 @@ var (
 	Endpoints = &Kind{Version: "v1", Kind: "Endpoints", Resource: "endpoints", Singular: "endpoints", Short: []string{"ep"}, Namespaced: true,
 		Prefix: "/registry/services/endpoints/", New: func() Object { return &corev1.Endpoints{} }}
 	Events = &Kind{Version: "v1", Kind: "Event", Resource: "events", Singular: "event", Short: []string{"ev"}, Namespaced: true,
-		Prefix: "/registry/events/", New: func() Object { return &corev1.Event{} }}
+		Prefix: "/registry/events/", Faces: []*Face{eventFace}, New: func() Object { return &corev1.Event{} }}
 	LimitRanges = &Kind{Version: "v1", Kind: "LimitRange", Resource: "limitranges", Singular: "limitrange", Short: []string{"limits"}, Namespaced: true,
 		Prefix: "/registry/limitranges/", New: func() Object { return &corev1.LimitRange{} }}
 	Namespaces = &Kind{Version: "v1", Kind: "Namespace", Resource: "namespaces", Singular: "namespace", Short: []string{"ns"}, NoCollectionDelete: true,

@@ -83,6 +83,8 @@ type Face struct {
 	New                  func() Object
 	// From makes the face's object out of the stored kind's, To the other way. Both make new objects.
 	From, To func(Object) Object
+	// Fields are what field selectors may name in this face, beside the name and the namespace: its names for fields of the kind. nil: those of the kind itself.
+	Fields map[string]string
 }
 
 // GVK is the face's group, version and kind.

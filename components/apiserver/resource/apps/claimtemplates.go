@@ -34,7 +34,9 @@ func validateSetTemplate(s *appsv1.StatefulSetSpec, rules setRules, spec *field.
 
 func withClaims(s *appsv1.StatefulSetSpec) []corev1.Volume {
 	var out []corev1.Volume
-	named := func(name string) bool { return slices.ContainsFunc(out, func(v corev1.Volume) bool { return v.Name == name }) }
+	named := func(name string) bool {
+		return slices.ContainsFunc(out, func(v corev1.Volume) bool { return v.Name == name })
+	}
 	for i := range s.VolumeClaimTemplates {
 		name := s.VolumeClaimTemplates[i].Name
 		if !named(name) {

@@ -14,7 +14,9 @@ import (
 
 func controllerRevisionResource() *resource.Resource {
 	type revision = *appsv1.ControllerRevision
-	number := func(r revision) field.ErrorList { return apivalidation.ValidateNonnegativeField(r.Revision, field.NewPath("revision")) }
+	number := func(r revision) field.ErrorList {
+		return apivalidation.ValidateNonnegativeField(r.Revision, field.NewPath("revision"))
+	}
 	return &resource.Resource{
 		Kind:        kinds.ControllerRevisions,
 		Name:        apivalidation.NameIsDNSSubdomain,

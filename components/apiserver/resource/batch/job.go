@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-
 	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/components/apiserver/resource/check"
 	"example.com/kubeviz/components/apiserver/resource/pods"

@@ -201,7 +201,9 @@ func (c *statusCheck) transitions() {
 		c.invalid("completionTime", s.CompletionTime, "field is immutable")
 	}
 	resuming := isTrue(c.old.Conditions, batchv1.JobSuspended) &&
-		slices.ContainsFunc(s.Conditions, func(x batchv1.JobCondition) bool { return x.Type == batchv1.JobSuspended && x.Status == corev1.ConditionFalse })
+		slices.ContainsFunc(s.Conditions, func(x batchv1.JobCondition) bool {
+			return x.Type == batchv1.JobSuspended && x.Status == corev1.ConditionFalse
+		})
 	if suspended := spec.Suspend != nil && *spec.Suspend; c.old.StartTime != nil && !same(c.old.StartTime, s.StartTime) && !resuming && !suspended {
 		c.invalid("startTime", s.StartTime, "field is immutable for unsuspended job once set")
 	}

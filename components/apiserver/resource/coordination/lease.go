@@ -14,6 +14,16 @@ func leaseResource() *resource.Resource {
 		Kind:      kinds.Leases,
 		Versioned: true, // two candidates must never both win
 		Name:      apivalidation.NameIsDNSSubdomain,
+		// Coordinated leader election is not served: its fields are dropped unless they are there.
+		PrepareCreate: resource.Typed(func(l *coordinationv1.Lease) { l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil }),
+		PrepareUpdate: resource.TypedUpdate(func(l, old *coordinationv1.Lease, _ string) {
+			if old.Spec.Strategy == nil {
+				l.Spec.Strategy = nil
+			}
+			if old.Spec.PreferredHolder == nil {
+				l.Spec.PreferredHolder = nil
+			}
+		}),
 		Validate: resource.TypedCheck(func(l *coordinationv1.Lease) field.ErrorList {
 			var errs field.ErrorList
 			spec := field.NewPath("spec")
