@@ -75,7 +75,7 @@ func TestAStatusUpdateTouchesNothingButTheStatus(t *testing.T) {
 	d := c.Create(apitest.Deployment("web", 1))
 	got, text := put(c, d, "status", func(o kinds.Object) {
 		d := o.(*appsv1.Deployment)
-		d.Status.ReadyReplicas, d.Spec.Replicas, d.Labels = 1, ptr(int32(7)), map[string]string{"x": "y"}
+		d.Status.Replicas, d.Status.ReadyReplicas, d.Spec.Replicas, d.Labels = 1, 1, ptr(int32(7)), map[string]string{"x": "y"}
 	})
 	if text != "" {
 		t.Fatal(text)

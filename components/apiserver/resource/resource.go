@@ -57,16 +57,6 @@ type Resource struct {
 	// UpdateWhole: ValidateUpdate looks at the whole new object, not only at the change, and Validate is for creations alone. For kinds whose rules for an update depend on what was
 	// there before.
 	UpdateWhole bool
-	// Scale is what the subresource scale shows and changes.
-	Scale *Scale
-}
-
-// Scale is the view of a kind as a number of replicas.
-type Scale struct {
-	// Read gives the replicas that are wanted, those that there are, and the selector of the pods in its text form.
-	Read func(obj kinds.Object) (want, have int32, selector string)
-	// Write sets the replicas that are wanted.
-	Write func(obj kinds.Object, replicas int32)
 }
 
 // Value is the value of a selectable field; ok is false when the kind has no such field.

@@ -50,13 +50,6 @@ func deploymentResource() *resource.Resource {
 			}
 			return nameWarnings(d.Name)
 		}),
-		Scale: &resource.Scale{
-			Read: func(o kinds.Object) (int32, int32, string) {
-				d := o.(deployment)
-				return wanted(d.Spec.Replicas), d.Status.Replicas, selectorText(d.Spec.Selector)
-			},
-			Write: func(o kinds.Object, n int32) { o.(deployment).Spec.Replicas = &n },
-		},
 	}
 }
 

@@ -50,13 +50,6 @@ func replicaSetResource() *resource.Resource {
 			}
 			return nameWarnings(rs.Name)
 		}),
-		Scale: &resource.Scale{
-			Read: func(o kinds.Object) (int32, int32, string) {
-				rs := o.(set)
-				return wanted(rs.Spec.Replicas), rs.Status.Replicas, selectorText(rs.Spec.Selector)
-			},
-			Write: func(o kinds.Object, n int32) { o.(set).Spec.Replicas = &n },
-		},
 	}
 }
 

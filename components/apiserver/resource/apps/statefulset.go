@@ -51,13 +51,6 @@ func statefulSetResource() *resource.Resource {
 			}
 			return out
 		}),
-		Scale: &resource.Scale{
-			Read: func(o kinds.Object) (int32, int32, string) {
-				s := o.(set)
-				return wanted(s.Spec.Replicas), s.Status.Replicas, selectorText(s.Spec.Selector)
-			},
-			Write: func(o kinds.Object, n int32) { o.(set).Spec.Replicas = &n },
-		},
 	}
 }
 

@@ -61,20 +61,3 @@ func join(texts []string) string {
 	}
 	return out
 }
-
-// selectorText is a selector as a Scale shows it.
-func selectorText(sel *metav1.LabelSelector) string {
-	s, err := metav1.LabelSelectorAsSelector(sel)
-	if err != nil {
-		return ""
-	}
-	return s.String()
-}
-
-// wanted is a number of replicas; one when nothing is said.
-func wanted(n *int32) int32 {
-	if n == nil {
-		return 1
-	}
-	return *n
-}
