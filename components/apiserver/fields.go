@@ -2,9 +2,11 @@ package apiserver
 
 import (
 	"bytes"
+	"slices"
 
 	"example.com/kubeviz/components/apiserver/internal/managed"
 	"example.com/kubeviz/engine/kinds"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // manager is who the request's fields belong to: what it names, else what its user agent begins with.
@@ -28,7 +30,8 @@ func (s *Server) track(rq *request, old, obj kinds.Object) {
 // onlyTimesDiffer reports that obj is old, whose stored form is have, but for the times of its managed fields; such a write is none.
 func (s *Server) onlyTimesDiffer(obj, old kinds.Object, have []byte) bool {
 	mine, theirs := obj.GetManagedFields(), old.GetManagedFields()
-	if len(mine) == 0 || !managed.Same(mine, theirs) {
+	same := slices.EqualFunc(mine, theirs, func(a, b metav1.ManagedFieldsEntry) bool { return a.Time.Equal(b.Time) })
+	if same || !managed.Same(mine, theirs) {
 		return false
 	}
 	obj.SetManagedFields(theirs)

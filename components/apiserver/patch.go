@@ -1,10 +1,12 @@
 package apiserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -122,6 +124,11 @@ func (rq *request) form(old kinds.Object) form {
 func (rq *request) patched(old kinds.Object) (kinds.Object, error) {
 	rq.warnings = nil
 	f := rq.form(old)
+	// Managed fields are large as JSON and seldom patched: they stay out of it unless the patch names them.
+	lean := rq.PatchType == types.StrategicMergePatchType && !bytes.Contains(rq.Patch, []byte("managedFields"))
+	if lean {
+		f.obj.SetManagedFields(nil)
+	}
 	obj := f.make()
 	var err error
 	if rq.PatchType == types.StrategicMergePatchType {
@@ -134,6 +141,9 @@ func (rq *request) patched(old kinds.Object) (kinds.Object, error) {
 	}
 	out := f.back(obj)
 	clearType(out)
+	if lean && out.GetManagedFields() == nil {
+		out.SetManagedFields(slices.Clone(old.GetManagedFields()))
+	}
 	return out, nil
 }
 
