@@ -25,6 +25,7 @@ require (
 	k8s.io/component-helpers v0.37.0 // node affinity and tolerations as the scheduler matches them
 	k8s.io/klog/v2 v2.140.0 // the same, where its type is wanted
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd // the printed form that template hashes are made of
+	mvdan.cc/sh/v3 v3.13.1 // the shell in simulated containers, with our own commands and files
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // patches: unknown and duplicate fields in a server's words
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // managed fields and server-side apply
 	sigs.k8s.io/yaml v1.6.0 // manifests and scenarios, strict and bounded
@@ -90,3 +91,4 @@ require (
 	sigs.k8s.io/randfill v1.0.0 // indirect
 )
 
+require golang.org/x/term v0.45.0 // indirect
