@@ -115,6 +115,9 @@ type Request struct {
 	// WatchFor ends a watch after that time, simulated; 0: the server chooses.
 	WatchFor time.Duration
 
+	// Container is whose log is asked for, or in which something is to run; for those subresources of pods only.
+	Container *ContainerQuery
+
 	// User who asks. Programs of the cluster name theirs; for clients outside it is empty, and Credential tells.
 	User       User
 	Credential *Credential
@@ -155,6 +158,8 @@ type Response struct {
 	Status *metav1.Status
 	// Created: the request made the object (201), though its verb was not create.
 	Created bool
+	// Container is the answer to a request with a ContainerQuery.
+	Container Container
 	// Checks are what the server's health consists of, in the order of /readyz?verbose; for paths of health only.
 	Checks []Check
 	// Record is the journal's record that describes the write (RequestReceived), for causes; 0 when untraced.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"example.com/kubeviz/components/kubelet/runtime"
+	"example.com/kubeviz/components/kubelet/userland"
 	"example.com/kubeviz/engine/clock"
 	"example.com/kubeviz/engine/event"
 )
@@ -19,6 +20,17 @@ const (
 	liveness  probeKind = "Liveness"
 	readiness probeKind = "Readiness"
 )
+
+// inLog is what the container's log calls the probe.
+func (kind probeKind) inLog() userland.ProbeKind {
+	switch kind {
+	case startup:
+		return userland.Startup
+	case liveness:
+		return userland.Liveness
+	}
+	return userland.Readiness
+}
 
 // prober runs one probe of one container of a pod by a timer (k/k pkg/kubelet/prober/worker.go).
 type prober struct {
@@ -187,6 +199,9 @@ func (k *Kubelet) ask(w *pod, pb *prober, st runtime.ContainerStatus) (good bool
 	broken, code := h.NotLive, 500
 	if pb.kind == readiness {
 		broken, code = h.NotReady, 503
+	}
+	if pb.spec.HTTPGet != nil {
+		k.rt.Probed(st.ID, pb.kind.inLog(), pb.period(), !broken)
 	}
 	if !broken {
 		return true, "", h.Cause

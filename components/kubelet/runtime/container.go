@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"example.com/kubeviz/components/kubelet/userland"
 	"example.com/kubeviz/engine/clock"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/sim"
@@ -69,6 +70,8 @@ type container struct {
 	lost    bool // ran when power went
 	stopped sim.Future[struct{}]
 	health  Health
+	term    time.Time           // when TERM was sent
+	probes  []userland.ProbeRun // HTTP probes that its program has answered, for its log
 }
 
 // Health of the program in a container, as its probes would find it.
@@ -147,7 +150,7 @@ func (r *Runtime) StopContainer(cause event.Seq, id string, grace time.Duration)
 		})
 	}
 	if !c.Stopping {
-		c.Stopping = true
+		c.Stopping, c.term = true, r.now()
 		r.changed(c, cause, event.ContainerStopping)
 		c.run.Stop(c.Record, grace)
 	}
@@ -197,6 +200,33 @@ func (r *Runtime) HealthOf(id string) Health {
 		return Health{NotReady: true, NotLive: true}
 	}
 	return c.health
+}
+
+// Probed notes that the program in a container has answered an HTTP probe, so that its log can tell.
+func (r *Runtime) Probed(id string, kind userland.ProbeKind, period time.Duration, ok bool) {
+	if c := r.container(id); c != nil {
+		c.probes = userland.AddProbe(c.probes, kind, r.now(), period, ok)
+	}
+}
+
+// Account is what is known of a container's life, for its log and for commands in it. false: there is no such container.
+func (r *Runtime) Account(id string) (*userland.Account, bool) {
+	c := r.container(id)
+	if c == nil {
+		return nil, false
+	}
+	img := Describe(c.Image)
+	a := &userland.Account{ID: id, Now: r.now(), Term: c.term, ExitCode: c.ExitCode, Probes: slices.Clone(c.probes), Container: userland.Container{Pod: c.sandbox.pod, Spec: c.spec,
+		Repository: img.Repository, Tag: img.Tag, IP: c.sandbox.ip, Gateway: r.cfg.NodeIP, Node: r.cfg.Node, NodeIP: r.cfg.NodeIP, Started: c.Started}}
+	if !c.sandbox.host && r.cfg.PodCIDR.IsValid() {
+		a.Gateway = r.cfg.PodCIDR.Masked().Addr().Next().String()
+	}
+	if c.State == StateExited {
+		a.Finished = c.Finished
+		a.Killed = c.ExitCode == exitKilled || c.Reason == "Unknown"
+		a.NeverRan = c.Reason == "StartError"
+	}
+	return a, true
 }
 
 func reasonOf(code int) string {

@@ -19,6 +19,7 @@ type Account struct {
 	Now, Term, Finished time.Time
 	ExitCode            int
 	Killed              bool // it did not end by itself, and had no time for a word
+	NeverRan            bool // it could not be started
 	// HTTP requests of its probes.
 	Probes []ProbeRun
 }
@@ -83,7 +84,7 @@ func (l *Log) Next(a *Account) []Line {
 	if !a.Finished.IsZero() {
 		until = a.Finished.Add(1)
 	}
-	if !until.After(from) {
+	if !until.After(from) || a.NeverRan || a.Started.IsZero() {
 		return nil
 	}
 	l.read = until

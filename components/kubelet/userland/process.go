@@ -25,6 +25,8 @@ type Process struct {
 	Container *Container
 	// Main: it is the container's own process. Programs that the model does not know then count as servers that run and say nothing; elsewhere they do not exist.
 	Main bool
+	// TTY: In and Out are a terminal, which is in raw mode at the other end.
+	TTY bool
 
 	cwd   string
 	files map[string]string

@@ -1,0 +1,73 @@
+package kubeapi
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"example.com/kubeviz/engine/sim"
+)
+
+// ContainerQuery names a container of the pod that a request is about.
+type ContainerQuery struct {
+	// Name of the container; empty: the pod's only one.
+	Name string
+	// Previous asks for the instance before the present one.
+	Previous bool
+}
+
+// Kubelet is the door of a kubelet, as API servers knock at it. It is called in a process of the kubelet. The errors are what it answers: a *KubeletError.
+type Kubelet interface {
+	// Logs finds the container whose log is to be read.
+	Logs(p *sim.Proc, namespace, pod string, q ContainerQuery) (Container, error)
+	// Running finds a container that runs, for commands in it and for its ports.
+	Running(p *sim.Proc, namespace, pod string, q ContainerQuery) (Container, error)
+}
+
+// KubeletError is a refusal of a kubelet.
+type KubeletError struct {
+	Code    int // of HTTP
+	Message string
+}
+
+func (e *KubeletError) Error() string { return e.Message }
+
+// Container is a picture of a container, with what can be found out in it. Pictures are immutable: any goroutine may use them.
+type Container interface {
+	// OpenLog begins to read its log; Close must follow.
+	OpenLog() Log
+	// Finished says that it has ended; nothing is added to its log any more.
+	Finished() bool
+	// Taken is when the picture was taken, simulated.
+	Taken() time.Time
+	// Exec runs a command in it and returns its exit code. An error means that it could not be started.
+	Exec(ctx context.Context, c Command) (int, error)
+	// Dial connects to a port in its pod's network; an error when nobody listens there.
+	Dial(port int) (io.ReadWriteCloser, error)
+}
+
+// Log is read from its beginning. One goroutine.
+type Log interface {
+	// Next returns what a picture of the same container adds to what was read before.
+	Next(c Container) []LogLine
+	Close()
+}
+
+// LogLine is a line with its end, where the program wrote one.
+type LogLine struct {
+	At     time.Time
+	Stderr bool
+	Text   string
+}
+
+// Command to run in a container.
+type Command struct {
+	Argv     []string
+	In       io.Reader // nil: none
+	Out, Err io.Writer
+	// TTY: In and Out are a terminal.
+	TTY bool
+	// Now is the simulated instant, and Sleep waits in that time.
+	Now   func() time.Time
+	Sleep func(ctx context.Context, d time.Duration) error
+}
