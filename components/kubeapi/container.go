@@ -34,6 +34,8 @@ func (e *KubeletError) Error() string { return e.Message }
 
 // Container is a picture of a container, with what can be found out in it. Pictures are immutable: any goroutine may use them.
 type Container interface {
+	// ID differs between instances.
+	ID() string
 	// OpenLog begins to read its log; Close must follow.
 	OpenLog() Log
 	// Finished says that it has ended; nothing is added to its log any more.

@@ -2,6 +2,8 @@ package kubelet
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -114,12 +116,15 @@ func (k *Kubelet) Running(_ *sim.Proc, namespace, name string, q kubeapi.Contain
 // inside is a picture of a container for those who ask an API server for it.
 type inside struct{ account *userland.Account }
 
+func (i inside) ID() string           { return i.account.ID }
 func (i inside) Finished() bool       { return !i.account.Finished.IsZero() }
 func (i inside) Taken() time.Time     { return i.account.Now }
 func (i inside) OpenLog() kubeapi.Log { return &logReader{} }
 
 // Dial connects to what listens in the container.
-func (i inside) Dial(port int) (io.ReadWriteCloser, error) { return userland.Dial(&i.account.Container, port) }
+func (i inside) Dial(port int) (io.ReadWriteCloser, error) {
+	return userland.Dial(&i.account.Container, port)
+}
 
 // Exec runs a command.
 func (i inside) Exec(ctx context.Context, c kubeapi.Command) (int, error) {
@@ -127,9 +132,15 @@ func (i inside) Exec(ctx context.Context, c kubeapi.Command) (int, error) {
 	code, err := p.Run(ctx, c.Argv)
 	var missing *userland.NotFoundError
 	if errors.As(err, &missing) {
-		return code, fmt.Errorf("OCI runtime exec failed: exec failed: unable to start container process: %w", err)
+		return code, fmt.Errorf("failed to exec in container: failed to start exec %q: OCI runtime exec failed: exec failed: unable to start container process: %w: unknown", execID(i.account.ID, c.Argv), err)
 	}
 	return code, err
+}
+
+// execID is what the runtime calls the start of a command.
+func execID(container string, argv []string) string {
+	sum := sha256.Sum256([]byte(container + strings.Join(argv, "\x00")))
+	return hex.EncodeToString(sum[:])
 }
 
 // clockOf lets a command live in the time of who asked for it.

@@ -1,0 +1,178 @@
+// Package connect leads from an API server to the kubelet of a pod: for logs, commands and ports. The server has let the user in before it asks here; what is decided here is which container
+// is meant, where its kubelet is, and what its silence or refusal sounds like.
+//
+// Imports of ours: components/kubeapi, engine/kinds, engine/sim, engine/simnet. Goroutines: the loop. Time: simulated.
+package connect
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/sim"
+	"example.com/kubeviz/engine/simnet"
+)
+
+// dialTimeout is how long a kubelet may take to answer; a connection to a machine that is off fails after it (pkg/kubelet/client: the dialer's 30 s).
+const dialTimeout = 30 * time.Second
+
+// Config of the ways of one API server.
+type Config struct {
+	Net *simnet.Net
+	// From is the API server.
+	From simnet.Addr
+	// Kubelet finds the door and the address of a node's kubelet; door is nil while none runs there, known is false for a node that is none.
+	Kubelet func(node string) (door kubeapi.Kubelet, ip string, known bool)
+}
+
+// Connector answers one subresource.
+type Connector = func(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*kubeapi.Response, error)
+
+// Pods answers the subresources of pods that lead to a kubelet.
+func Pods(cfg Config) map[string]Connector {
+	return map[string]Connector{"pods/log": cfg.log, "pods/exec": cfg.exec, "pods/attach": cfg.attach, "pods/portforward": cfg.portForward}
+}
+
+// reply of a kubelet.
+type reply struct {
+	container kubeapi.Container
+	err       error
+}
+
+// call asks the kubelet of a pod. The second error means that the kubelet gave no answer.
+func (cfg Config) call(p *sim.Proc, node string, ask func(*sim.Proc, kubeapi.Kubelet) (kubeapi.Container, error)) (c kubeapi.Container, refused, silent error) {
+	door, ip, known := cfg.Kubelet(node)
+	if !known {
+		return nil, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "nodes"}, node)
+	}
+	got, err := simnet.Call(p, cfg.Net, cfg.From, simnet.Addr{Host: node, Process: "kubelet"}, dialTimeout, func(sp *sim.Proc) reply {
+		if door == nil {
+			return reply{err: simnet.ErrRefused}
+		}
+		c, err := ask(sp, door)
+		return reply{c, err}
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("dial tcp %s:10250: %w", ip, err)
+	}
+	return got.container, got.err, nil
+}
+
+func (cfg Config) log(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*kubeapi.Response, error) {
+	pod, q, err := query(r, obj)
+	if err != nil {
+		return nil, err
+	}
+	if pod.Spec.NodeName == "" {
+		return &kubeapi.Response{}, nil // an empty log
+	}
+	c, refused, silent := cfg.call(p, pod.Spec.NodeName, func(sp *sim.Proc, k kubeapi.Kubelet) (kubeapi.Container, error) {
+		return k.Logs(sp, pod.Namespace, pod.Name, q)
+	})
+	var status apierrors.APIStatus
+	switch {
+	case errors.As(silent, &status):
+		return nil, silent
+	case silent != nil:
+		_, ip, _ := cfg.Kubelet(pod.Spec.NodeName)
+		return nil, unknown(fmt.Sprintf("Get %q: %v", "https://"+ip+":10250/containerLogs/"+pod.Namespace+"/"+pod.Name+"/"+q.Name, silent))
+	case refused != nil:
+		return nil, checked(refused, pod.Name)
+	}
+	return &kubeapi.Response{Container: c}, nil
+}
+
+// checked is what the server makes of a kubelet's refusal (pkg/registry/generic/rest: response_checker.go).
+func checked(err error, pod string) error {
+	var k *kubeapi.KubeletError
+	if !errors.As(err, &k) {
+		return apierrors.NewInternalError(err)
+	}
+	switch k.Code {
+	case http.StatusBadRequest:
+		return apierrors.NewBadRequest(k.Message)
+	case http.StatusInternalServerError:
+		return apierrors.NewInternalError(errors.New(k.Message))
+	}
+	return apierrors.NewGenericServerResponse(k.Code, "", schema.GroupResource{Resource: "pods/log"}, pod, k.Message, 0, false)
+}
+
+func unknown(message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: message}}
+}
+
+func (cfg Config) exec(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*kubeapi.Response, error) {
+	return cfg.running(p, r, obj)
+}
+
+func (cfg Config) attach(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*kubeapi.Response, error) {
+	return cfg.running(p, r, obj)
+}
+
+// portForward leads into the pod's network; any of its containers will do, the first one stands for it.
+func (cfg Config) portForward(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*kubeapi.Response, error) {
+	if pod := obj.(*corev1.Pod); r.Container == nil || r.Container.Name == "" {
+		own := *r
+		own.Container = &kubeapi.ContainerQuery{Name: pod.Spec.Containers[0].Name}
+		return cfg.running(p, &own, obj)
+	}
+	return cfg.running(p, r, obj)
+}
+
+func (cfg Config) running(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*kubeapi.Response, error) {
+	pod, q, err := query(r, obj)
+	if err != nil {
+		return nil, err
+	}
+	if pod.Spec.NodeName == "" {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("pod %s does not have a host assigned", pod.Name))
+	}
+	c, refused, silent := cfg.call(p, pod.Spec.NodeName, func(sp *sim.Proc, k kubeapi.Kubelet) (kubeapi.Container, error) {
+		return k.Running(sp, pod.Namespace, pod.Name, q)
+	})
+	var status apierrors.APIStatus
+	switch {
+	case errors.As(silent, &status):
+		return nil, silent
+	case silent != nil:
+		return nil, unknown("error dialing backend: " + silent.Error())
+	}
+	return &kubeapi.Response{Container: c}, refused
+}
+
+// query finds out which container is meant (pkg/registry/core/pod: validateContainer).
+func query(r *kubeapi.Request, obj kinds.Object) (*corev1.Pod, kubeapi.ContainerQuery, error) {
+	pod := obj.(*corev1.Pod)
+	q := kubeapi.ContainerQuery{}
+	if r.Container != nil {
+		q = *r.Container
+	}
+	var names []string
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+	}
+	switch {
+	case q.Name != "":
+		for _, n := range names {
+			if n == q.Name {
+				return pod, q, nil
+			}
+		}
+		return nil, q, apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s", q.Name, pod.Name))
+	case len(pod.Spec.Containers) == 1:
+		q.Name = pod.Spec.Containers[0].Name
+		return pod, q, nil
+	}
+	return nil, q, apierrors.NewBadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: [%s]", pod.Name, strings.Join(names, " ")))
+}
