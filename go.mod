@@ -23,6 +23,7 @@ require (
 	k8s.io/apimachinery v0.37.0 // selectors, quantities, validation, protobuf, patches, errors
 	k8s.io/client-go v0.37.0 // JSONPath of the columns that custom resources name
 	k8s.io/component-helpers v0.37.0 // node affinity and tolerations as the scheduler matches them
+	k8s.io/cri-streaming v0.37.0 // exec, attach and port-forward over SPDY, the server's side
 	k8s.io/klog/v2 v2.140.0 // the same, where its type is wanted
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd // the printed form that template hashes are made of
 	mvdan.cc/sh/v3 v3.13.1 // the shell in simulated containers, with our own commands and files
@@ -91,4 +92,12 @@ require (
 	sigs.k8s.io/randfill v1.0.0 // indirect
 )
 
-require golang.org/x/term v0.45.0 // indirect
+require (
+	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect
+	github.com/moby/spdystream v0.5.1 // indirect
+	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
+	golang.org/x/oauth2 v0.36.0 // indirect
+	golang.org/x/term v0.45.0 // indirect
+	golang.org/x/time v0.15.0 // indirect
+	k8s.io/streaming v0.37.0 // indirect
+)
