@@ -172,7 +172,12 @@ func (p *Process) Run(ctx context.Context, argv []string) (int, error) {
 		name, v, _ := strings.Cut(e, "=")
 		vars[name] = v
 	}
-	code := p.command(ctx, argv, stdio{p.In, p.Out, p.Err, func(name string) string { return vars[name] }})
+	out, errs := p.Out, p.Err
+	if p.TTY { // which has one output
+		out = crlf{p.Out}
+		errs = out
+	}
+	code := p.command(ctx, argv, stdio{p.In, out, errs, func(name string) string { return vars[name] }})
 	return code, ctx.Err()
 }
 
@@ -210,6 +215,9 @@ func (p *Process) shell(ctx context.Context, args []string, io stdio) int {
 			return p.script(ctx, args[i+1], args[i+2:], io)
 		}
 	}
+	if p.TTY {
+		return p.interact(ctx, io)
+	}
 	data, err := readAll(io.in, scriptMax)
 	if err != nil {
 		return 2
@@ -219,19 +227,30 @@ func (p *Process) shell(ctx context.Context, args []string, io stdio) int {
 
 // script interprets a shell script with the container's commands and files, and nothing of the machine it is simulated on.
 func (p *Process) script(ctx context.Context, text string, params []string, std stdio) int {
+	code, _ := p.interpret(ctx, text, params, std)
+	return code
+}
+
+// typed runs a line of somebody who types; left says that it ended the shell.
+func (p *Process) typed(ctx context.Context, text string, std stdio) (code int, left bool) {
+	return p.interpret(ctx, text, nil, std)
+}
+
+// interpret runs a script; left says that it ended by exit.
+func (p *Process) interpret(ctx context.Context, text string, params []string, std stdio) (code int, left bool) {
 	prog, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "sh")
 	if err != nil {
 		fmt.Fprintf(std.err, "sh: syntax error: %v\n", err)
-		return 2
+		return 2, false
 	}
 	if unsupported(prog) {
 		fmt.Fprintln(std.err, "sh: syntax error: unexpected \"(\"")
-		return 2
+		return 2, false
 	}
 	r, err := p.runner(std, params)
 	if err != nil {
 		fmt.Fprintf(std.err, "sh: %v\n", err)
-		return 2
+		return 2, false
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -243,7 +262,7 @@ func (p *Process) script(ctx context.Context, text string, params []string, std 
 		}
 		switch args[0] { // builtins that would look at the machine below
 		case "cd":
-			return []string{"true"}, p.cd(args[1:])
+			return []string{"true"}, p.cd(args[1:], std.err)
 		case "pwd", "echo":
 			return append([]string{"/bin/" + args[0]}, args[1:]...), nil
 		case "source", ".", "pushd", "popd", "dirs":
@@ -253,12 +272,12 @@ func (p *Process) script(ctx context.Context, text string, params []string, std 
 	})(r)
 	err = r.Run(ctx, prog)
 	if code, ok := interp.IsExitStatus(err); ok {
-		return int(code)
+		return int(code), r.Exited()
 	}
 	if err != nil {
-		return 137
+		return 137, false
 	}
-	return 0
+	return 0, r.Exited()
 }
 
 // unsupported finds process substitution, which the interpreter would make files on the machine below for; sh does not have it either.
@@ -404,14 +423,14 @@ func (p *Process) abs(name string) string {
 	return "/" + strings.Join(parts, "/")
 }
 
-func (p *Process) cd(args []string) error {
+func (p *Process) cd(args []string, w io.Writer) error {
 	to := "/root"
 	if len(args) > 0 {
 		to = args[0]
 	}
 	i, err := p.stat(to)
 	if err != nil || !i.dir {
-		fmt.Fprintf(p.Err, "sh: cd: can't cd to %s: No such file or directory\n", to)
+		fmt.Fprintf(w, "sh: cd: can't cd to %s: No such file or directory\n", to)
 		return interp.ExitStatus(2)
 	}
 	p.cwd = p.abs(to)
