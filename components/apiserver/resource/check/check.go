@@ -93,20 +93,6 @@ func SortedNames(list corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// Requirements checks what a container asks for and may use.
-func Requirements(r *corev1.ResourceRequirements, at *field.Path) field.ErrorList {
-	lims, reqs := at.Child("limits"), at.Child("requests")
-	errs := Amounts(r.Limits, lims)
-	for _, name := range SortedNames(r.Requests) {
-		q := r.Requests[name]
-		errs = append(errs, Amount(name, q, reqs.Key(string(name)))...)
-		if lim, ok := r.Limits[name]; ok && q.Cmp(lim) > 0 {
-			errs = append(errs, field.Invalid(reqs, q.String(), "must be less than or equal to "+string(name)+" limit of "+lim.String()))
-		}
-	}
-	return errs
-}
-
 // Selector checks a controller's selector and that it selects the controller's own pods.
 func Selector(sel *metav1.LabelSelector, template map[string]string, spec *field.Path) field.ErrorList {
 	var errs field.ErrorList
