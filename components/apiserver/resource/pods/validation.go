@@ -70,11 +70,15 @@ func validateContainers(s *corev1.PodSpec, volumes map[string]bool, at *field.Pa
 	}
 	names := map[string]bool{}
 	ports := map[string]bool{}
+	var claims []string
+	for i := range s.ResourceClaims {
+		claims = append(claims, s.ResourceClaims[i].Name)
+	}
 	for i := range s.Containers {
 		c := &s.Containers[i]
 		at := list.Index(i)
 		errs = append(errs, validateName(c.Name, names, at.Child("name"))...)
-		errs = append(errs, validateContainer(c, volumes, at)...)
+		errs = append(errs, validateContainer(c, volumes, claims, at)...)
 		errs = append(errs, validateProbe(c.LivenessProbe, true, at.Child("livenessProbe"))...)
 		errs = append(errs, validateProbe(c.ReadinessProbe, false, at.Child("readinessProbe"))...)
 		errs = append(errs, validateProbe(c.StartupProbe, true, at.Child("startupProbe"))...)
@@ -87,7 +91,7 @@ func validateContainers(s *corev1.PodSpec, volumes map[string]bool, at *field.Pa
 		c := &s.InitContainers[i]
 		at := inits.Index(i)
 		errs = append(errs, validateName(c.Name, names, at.Child("name"))...)
-		errs = append(errs, validateContainer(c, volumes, at)...)
+		errs = append(errs, validateContainer(c, volumes, claims, at)...)
 		if c.RestartPolicy == nil {
 			for _, p := range []struct {
 				probe *corev1.Probe
@@ -114,7 +118,7 @@ func validateName(name string, seen map[string]bool, at *field.Path) field.Error
 	return errs
 }
 
-func validateContainer(c *corev1.Container, volumes map[string]bool, at *field.Path) field.ErrorList {
+func validateContainer(c *corev1.Container, volumes map[string]bool, claims []string, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if c.Image == "" {
 		errs = append(errs, field.Required(at.Child("image"), ""))
@@ -162,7 +166,7 @@ func validateContainer(c *corev1.Container, volumes map[string]bool, at *field.P
 	if !slices.Contains(policies, c.ImagePullPolicy) {
 		errs = append(errs, check.NotSupported(at.Child("imagePullPolicy"), c.ImagePullPolicy, policies))
 	}
-	return append(errs, check.Requirements(&c.Resources, at.Child("resources"))...)
+	return append(errs, check.Requirements(&c.Resources, check.ContainerResource, claims, at.Child("resources"))...)
 }
 
 func hostPorts(c *corev1.Container, seen map[string]bool, at *field.Path) field.ErrorList {

@@ -42,7 +42,7 @@ func OneSource(list []Source, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// fields lists texts that must not be empty, by the names of their fields.
+// needed is a text that must not be empty, by the name of its field.
 type needed struct{ name, value string }
 
 func need(at *field.Path, list ...needed) field.ErrorList {
