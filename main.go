@@ -186,7 +186,7 @@ and watch the election and the pods move. Nothing on your machine or network is 
 	root.Flags().StringVar(&record, "record", "", "write the journal of the session to this file")
 	screen.add(root)
 	root.SetVersionTemplate("kubeviz {{.Version}}\n")
-	root.AddCommand(runCommand(), replayCommand(), presetsCommand(), infoCommand())
+	root.AddCommand(runCommand(), serveCommand(), replayCommand(), presetsCommand(), infoCommand())
 	return root
 }
 
@@ -269,7 +269,12 @@ func narrated(s scenario.Scenario, f clusterFlags, record string, user *settings
 }
 
 // withCluster starts a cluster, lets it be shown, and ends it. The loop has a goroutine of its own; a panic there ends what is shown first, then the program.
-func withCluster(s scenario.Scenario, f clusterFlags, record string, show func(*engine.Engine, *term.Guard) error) (err error) {
+func withCluster(s scenario.Scenario, f clusterFlags, record string, show func(*engine.Engine, *term.Guard) error) error {
+	return withOpenCluster(s, f, record, nil, show)
+}
+
+// withOpenCluster is withCluster for one that is opened before it runs; what open returns ends that, while the cluster still runs. A nil open opens nothing.
+func withOpenCluster(s scenario.Scenario, f clusterFlags, record string, open func(*engine.Engine) (shut func() error, err error), show func(*engine.Engine, *term.Guard) error) (err error) {
 	o := engine.Options{Scenario: s, Version: version, Store: engine.StoreRaft, DataDir: f.dataDir, Seed: f.seed, Rate: sim.Rate(f.rate)}
 	if self, err := os.Executable(); err == nil {
 		o.StoreCheck = []string{self, storeCheck}
@@ -289,6 +294,12 @@ func withCluster(s scenario.Scenario, f clusterFlags, record string, show func(*
 	if n := e.Notice(); n != "" {
 		fmt.Fprintf(os.Stderr, "kubeviz: %s\n", n)
 	}
+	shut := func() error { return nil }
+	if open != nil {
+		if shut, err = open(e); err != nil {
+			return errors.Join(err, e.Close())
+		}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	guard := &term.Guard{}
 	ended := make(chan struct{})
@@ -296,7 +307,7 @@ func withCluster(s scenario.Scenario, f clusterFlags, record string, show func(*
 		defer close(ended)
 		_ = e.Run(ctx) // ends when ctx does, and says just that
 	})
-	err = show(e, guard)
+	err = errors.Join(show(e, guard), shut())
 	cancel()
 	<-ended
 	err = errors.Join(err, e.Close())

@@ -98,18 +98,27 @@ func (s *Server) guarded(p *sim.Proc, rq *request) (resp *kubeapi.Response, err 
 
 // receive takes a request in. What writes is journalled before any work, so that the work can name the record as its cause.
 func (s *Server) receive(p *sim.Proc, r *kubeapi.Request) *request {
-	rq := &request{Request: r, user: r.User, now: s.proc.Loop.Now, received: p.Now(), deadline: p.Now().Add(requestTimeout), tag: uint64(r.Cause)}
-	if r.Timeout > 0 && r.Timeout < requestTimeout {
-		rq.deadline = p.Now().Add(r.Timeout) // the client will have hung up, which ends the work on its request
-	}
-	if rq.user.Name == "" {
-		rq.user = kubeapi.User{Name: anonymous, Groups: []string{unauthenticated}}
-	}
+	rq := s.taken(r, p.Now())
 	if s.traced(r) {
 		rq.record = s.emit(r.Cause, event.RequestReceived{Server: s.proc.Addr.Host, Verb: string(r.Verb), Resource: rq.asked(), Subresource: r.Subresource,
 			Namespace: r.Namespace, ObjectName: r.Name, User: rq.user.Name})
 		rq.tag = uint64(rq.record)
 		p.Cause = rq.record
+	}
+	return rq
+}
+
+// taken is a request that came at an instant.
+func (s *Server) taken(r *kubeapi.Request, now time.Time) *request {
+	rq := &request{Request: r, user: r.User, now: s.proc.Loop.Now, received: now, deadline: now.Add(requestTimeout), tag: uint64(r.Cause)}
+	if r.Timeout > 0 && r.Timeout < requestTimeout {
+		rq.deadline = now.Add(r.Timeout) // the client will have hung up, which ends the work on its request
+	}
+	if rq.user.Name == "" && r.Credential != nil { // certificates are believed as they are; who else it may be is not looked into yet
+		rq.user = r.Credential.Certified
+	}
+	if rq.user.Name == "" {
+		rq.user = kubeapi.User{Name: anonymous, Groups: []string{unauthenticated}}
 	}
 	return rq
 }

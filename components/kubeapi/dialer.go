@@ -65,6 +65,14 @@ func (d *Dialer) Connected() string {
 	return d.conn.Addr.Host
 }
 
+// Server is the address of the server in use; ok is false when there is no connection.
+func (d *Dialer) Server() (at simnet.Addr, ok bool) {
+	if d.conn == nil {
+		return simnet.Addr{}, false
+	}
+	return d.conn.Addr, true
+}
+
 // Do carries a request there and its answer back.
 func (d *Dialer) Do(p *sim.Proc, r *Request) (*Response, error) {
 	r.From = d.From

@@ -77,6 +77,23 @@ type WatchClosed struct {
 	Reason   string
 }
 
+// ---- clients from outside
+
+// ClientConnected: a program outside came in. It is a process of the model from now on, and Client of the watches it opens.
+type ClientConnected struct {
+	Client Actor
+	// Door is where it came in: "balancer", or the host of a master.
+	Door string
+	// UserAgent as sent; Command is what kubectl says it runs ("kubectl get").
+	UserAgent string `json:",omitempty"`
+	Command   string `json:",omitempty"`
+	// User as its certificate says; empty: it showed none.
+	User string `json:",omitempty"`
+}
+
+// ClientGone: it hung up, and all that was open for it ended. Cause is its ClientConnected.
+type ClientGone struct{ Client Actor }
+
 // ---- reconcilers and queues
 
 // QueueChanged: the state of a work queue. Coalesced: at most five a second (simulated) and queue; one a second where nothing but sums moved.
@@ -205,6 +222,8 @@ func (RequestDone) Name() string       { return "RequestDone" }
 func (RequestTally) Name() string      { return "RequestTally" }
 func (WatchOpened) Name() string       { return "WatchOpened" }
 func (WatchClosed) Name() string       { return "WatchClosed" }
+func (ClientConnected) Name() string   { return "ClientConnected" }
+func (ClientGone) Name() string        { return "ClientGone" }
 func (QueueChanged) Name() string      { return "QueueChanged" }
 func (Reconciled) Name() string        { return "Reconciled" }
 func (Leading) Name() string           { return "Leading" }

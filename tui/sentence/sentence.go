@@ -204,6 +204,10 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 		return Sentence{Tone: Quiet, One: say("story.watch", "client", string(e.Client), "what", what(e.Resource, "", e.Namespace, ""), "server", e.Server)}
 	case event.WatchClosed:
 		return Sentence{Tone: Quiet, One: say("story.watch-over", "client", string(e.Client), "what", what(e.Resource, "", "", ""), "server", e.Server, "reason", e.Reason)}
+	case event.ClientConnected:
+		return Sentence{Tone: Quiet, One: say("story.client", "client", string(e.Client), "door", e.Door)}
+	case event.ClientGone:
+		return Sentence{Tone: Quiet, One: say("story.client-gone", "client", string(e.Client))}
 	case event.QueueChanged:
 		return Sentence{Tone: Quiet, One: say("story.queue", "queue", e.Queue, "waiting", e.Waiting, "inwork", e.InWork, "delayed", e.Delayed)}
 	case event.Reconciled:

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/kubeviz/engine"
+	"example.com/kubeviz/engine/serve"
+	"example.com/kubeviz/presets"
+	"example.com/kubeviz/tui/term"
+)
+
+// serveCommand runs a cluster for clients outside, without a screen.
+func serveCommand() *cobra.Command {
+	var f clusterFlags
+	var o serve.Options
+	var length time.Duration
+	cmd := &cobra.Command{
+		Use:   "serve [PRESET|FILE]",
+		Short: "Run a cluster without a screen and serve its API on a loopback address, for kubectl and other clients",
+		Long: `serve runs a cluster and opens its API on this machine: one address for the load balancer, one for each master. When an API server answers it prints
+one line with the address and the kubeconfig; a signal ends it. Only programs on this machine can connect.`,
+		Example: `  kubeviz serve ha
+  kubeviz serve --rate 10 --kubeconfig ./kubeconfig
+  KUBECONFIG=./kubeconfig kubectl get nodes`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError{fmt.Errorf("serve takes one preset or file, got %d", len(args))}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.checkRate(); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("for") && length <= 0 {
+				return usageError{fmt.Errorf("--for %s is not above 0", length)}
+			}
+			if err := o.Check(); err != nil {
+				return usageError{err}
+			}
+			name := presets.Default
+			if len(args) == 1 {
+				name = args[0]
+			}
+			s, err := f.scenario(name)
+			if err != nil {
+				return err
+			}
+			ctx, signalled, stop := untilSignal()
+			defer stop()
+			if length > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, length)
+				defer cancel()
+			}
+			var opened *serve.Serving
+			open := func(e *engine.Engine) (func() error, error) {
+				var err error
+				if opened, err = serve.Start(e, o); err != nil {
+					return nil, err
+				}
+				return opened.Close, nil
+			}
+			err = withOpenCluster(s, f, "", open, func(_ *engine.Engine, guard *term.Guard) error {
+				ctx, cancel := context.WithCancel(ctx)
+				defer cancel()
+				guard.OnPanic(cancel)
+				if opened.Ready(ctx) == nil {
+					if _, err := fmt.Fprintf(cmd.OutOrStdout(), "serving %s at %s; export KUBECONFIG=%s\n", s.Name, opened.URL, opened.Kubeconfig); err != nil {
+						return err
+					}
+				}
+				<-ctx.Done()
+				if crash := guard.Crash(""); crash != nil {
+					return crash
+				}
+				if n := signalled(); n != 0 {
+					return exitError(128 + n)
+				}
+				return nil
+			})
+			var usage *serve.UsageError
+			if errors.As(err, &usage) {
+				return usageError{err}
+			}
+			return err
+		},
+	}
+	f.add(cmd, 1)
+	cmd.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:0", "loopback address of the load balancer; port 0 takes any that is free")
+	cmd.Flags().StringVar(&o.Kubeconfig, "kubeconfig", "", "write the kubeconfig here (default: a temporary file, removed at the end)")
+	cmd.Flags().DurationVar(&length, "for", 0, "end after this time on the wall (default: until a signal)")
+	return cmd
+}
