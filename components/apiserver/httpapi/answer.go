@@ -172,7 +172,7 @@ func (c *call) partial(obj kinds.Object) runtime.Object {
 }
 
 func (c *call) list(s Served, resp *kubeapi.Response) {
-	lm := metav1.ListMeta{ResourceVersion: resp.ResourceVersion, Continue: resp.Continue}
+	lm := metav1.ListMeta{ResourceVersion: resp.ResourceVersion, Continue: resp.Continue, RemainingItemCount: resp.RemainingItemCount}
 	switch c.out.as {
 	case "Table":
 		c.write(http.StatusOK, c.table(s, resp.Items, lm, true))

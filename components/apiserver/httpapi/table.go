@@ -1,39 +1,39 @@
 package httpapi
 
 import (
-	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/kinds/columns"
 )
 
 // table shows objects as rows. Ages are simulated, so cells need no shift.
-func (c *call) table(s Served, objs []kinds.Object, lm metav1.ListMeta, columns bool) *metav1.Table {
+func (c *call) table(s Served, objs []kinds.Object, lm metav1.ListMeta, heads bool) *metav1.Table {
 	t := &metav1.Table{ListMeta: lm, Rows: make([]metav1.TableRow, len(objs))}
 	t.SetGroupVersionKind(c.out.group.WithKind("Table"))
-	cols := kinds.Columns(s.Kind)
+	cols := columns.Of(s.Kind)
 	t.ColumnDefinitions = []metav1.TableColumnDefinition{}
-	if columns {
-		for i, col := range cols {
-			d := metav1.TableColumnDefinition{Name: columnName(col.Name), Type: "string"}
-			if i == 0 && col.Name == "NAME" {
-				d.Format = "name"
-			}
-			if col.Wide {
-				d.Priority = 1
-			}
-			t.ColumnDefinitions = append(t.ColumnDefinitions, d)
+	if heads {
+		for _, col := range cols {
+			t.ColumnDefinitions = append(t.ColumnDefinitions, metav1.TableColumnDefinition{Name: col.Name, Type: col.Type, Format: col.Format, Description: col.Description, Priority: col.Priority})
 		}
 	}
 	now := c.h.cfg.Now()
+	values := make([]func(kinds.Object, time.Time) any, len(cols))
+	for j, col := range cols {
+		if values[j] = col.Value; col.Among != nil {
+			values[j] = col.Among(objs)
+		}
+	}
 	for i, o := range objs {
 		row := &t.Rows[i]
 		row.Cells = make([]any, len(cols))
-		for j, col := range cols {
-			row.Cells[j] = col.Cell(o, now)
+		for j, value := range values {
+			row.Cells[j] = c.cell(value(o, now))
 		}
 		switch c.out.rows {
 		case metav1.IncludeObject:
@@ -48,11 +48,10 @@ func (c *call) table(s Served, objs []kinds.Object, lm metav1.ListMeta, columns 
 	return t
 }
 
-// columnName is a header as the real server names the column.
-func columnName(header string) string {
-	words := strings.Fields(strings.ToLower(header))
-	for i, w := range words {
-		words[i] = strings.ToUpper(w[:1]) + w[1:]
+// cell is a value as a Table holds it: dates are texts, at the client's time.
+func (c *call) cell(v any) any {
+	if at, ok := v.(time.Time); ok {
+		return columns.Date(c.shift.Time(at))
 	}
-	return strings.Join(words, " ")
+	return v
 }

@@ -34,6 +34,14 @@ func (c Clock) Out(obj runtime.Object) runtime.Object {
 	return out
 }
 
+// Time is one simulated instant as a client sees it.
+func (c Clock) Time(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(c.distance)
+}
+
 // In moves the times of an object that a client sent.
 func (c Clock) In(obj runtime.Object) {
 	if !c.Still() && obj != nil {
