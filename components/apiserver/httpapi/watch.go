@@ -20,6 +20,9 @@ import (
 // watchLife is the least a watch lives when its client names no time, on the wall; up to as much again is added.
 const watchLife = 30 * time.Minute
 
+// simulatedLife is longer than any watch lives, at any rate.
+const simulatedLife = 1000 * time.Hour
+
 // writeTimeout is how long one write to a client may take before it counts as gone.
 const writeTimeout = 30 * time.Second
 
@@ -38,6 +41,7 @@ func (c *call) watch(r *kubeapi.Request, s Served) {
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), life)
 	defer cancel()
+	r.WatchFor = simulatedLife // its life is measured here, by the client's clock
 	ev, err := c.up.Watch(ctx, r)
 	if err != nil {
 		c.fail(c.unanswered(ctx, err))
