@@ -109,7 +109,7 @@ func pretty(r *http.Request) bool {
 }
 
 // answer writes what came of a request.
-func (c *call) answer(r *kubeapi.Request, s Served, sub kinds.Subresource, resp *kubeapi.Response) {
+func (c *call) answer(r *kubeapi.Request, s Served, resp *kubeapi.Response) {
 	if resp.Err != nil {
 		c.fail(resp.Err)
 		return
@@ -124,9 +124,9 @@ func (c *call) answer(r *kubeapi.Request, s Served, sub kinds.Subresource, resp 
 	case r.Verb == kubeapi.List, r.Verb == kubeapi.DeleteCollection:
 		c.list(s, resp)
 	case resp.Object != nil:
-		c.object1(code, s, sub, resp.Object)
+		c.one(code, s, resp.Object)
 	case resp.Deleted != nil && returnsDeleted(s.Kind):
-		c.object1(code, s, sub, resp.Deleted)
+		c.one(code, s, resp.Deleted)
 	case resp.Deleted != nil:
 		c.status(code, &metav1.Status{Status: metav1.StatusSuccess, Details: &metav1.StatusDetails{Name: resp.Deleted.GetName(), Group: s.GVK().Group, Kind: s.Kind.Resource, UID: resp.Deleted.GetUID()}})
 	default:
@@ -141,7 +141,7 @@ var answersDeleted = []*kinds.Kind{kinds.Pods, kinds.Namespaces, kinds.Services,
 func returnsDeleted(k *kinds.Kind) bool { return slices.Contains(answersDeleted, k) }
 
 // seen is an object as the client sees it: in its face, at its times, saying what it is.
-func (c *call) seen(s Served, sub kinds.Subresource, obj kinds.Object) runtime.Object {
+func (c *call) seen(s Served, obj kinds.Object) runtime.Object {
 	gvk := s.GVK()
 	if k, err := kinds.Of(obj); err != nil || k != s.Kind {
 		if gvks, _, err := kinds.Scheme().ObjectKinds(obj); err == nil {
@@ -153,14 +153,14 @@ func (c *call) seen(s Served, sub kinds.Subresource, obj kinds.Object) runtime.O
 	return typed(c.shift.Out(obj), gvk)
 }
 
-func (c *call) object1(code int, s Served, sub kinds.Subresource, obj kinds.Object) {
+func (c *call) one(code int, s Served, obj kinds.Object) {
 	switch c.out.as {
 	case "Table":
-		c.write(code, c.table(s, []kinds.Object{obj}, metav1.ListMeta{ResourceVersion: obj.GetResourceVersion()}, true))
+		c.write(code, c.table(s, obj, true))
 	case "PartialObjectMetadata":
 		c.write(code, c.partial(obj))
 	default:
-		c.write(code, c.seen(s, sub, obj))
+		c.write(code, c.seen(s, obj))
 	}
 }
 
@@ -175,7 +175,7 @@ func (c *call) list(s Served, resp *kubeapi.Response) {
 	lm := metav1.ListMeta{ResourceVersion: resp.ResourceVersion, Continue: resp.Continue, RemainingItemCount: resp.RemainingItemCount}
 	switch c.out.as {
 	case "Table":
-		c.write(http.StatusOK, c.table(s, resp.Items, lm, true))
+		c.write(http.StatusOK, c.tableOfList(s, resp.Items, lm))
 		return
 	case "PartialObjectMetadataList":
 		l := &metav1.PartialObjectMetadataList{ListMeta: lm, Items: make([]metav1.PartialObjectMetadata, len(resp.Items))}

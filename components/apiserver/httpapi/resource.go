@@ -133,7 +133,7 @@ func (c *call) ask(r *kubeapi.Request, s Served, sub kinds.Subresource) {
 		c.watch(r, s)
 		return
 	}
-	c.answer(r, s, sub, c.do(r))
+	c.answer(r, s, c.do(r))
 }
 
 func (c *call) listOptions(r *kubeapi.Request) error {
@@ -149,7 +149,7 @@ func (c *call) listOptions(r *kubeapi.Request) error {
 			return err
 		}
 	}
-	if r.Name != "" && r.Kind != kinds.Namespaces || r.Kind == kinds.Namespaces && r.Name != "" { // the old form of a watch on one object
+	if r.Name != "" { // the old form of a watch on one object
 		return apierrors.NewBadRequest("watches of one object are asked for by the field selector metadata.name")
 	}
 	r.Labels, r.Fields, r.Limit, r.Continue = o.LabelSelector, o.FieldSelector, o.Limit, o.Continue
@@ -211,7 +211,7 @@ func (c *call) object(r *kubeapi.Request, s Served, sub kinds.Subresource) error
 	if !ok {
 		return apierrors.NewBadRequest(fmt.Sprintf("%T has no metadata", into))
 	}
-	if s.Face != nil && r.Subresource == "" || s.Face != nil && sub.Kind == "" {
+	if s.Face != nil && sub.Kind == "" {
 		obj = s.Face.To(obj)
 	}
 	r.Object = obj

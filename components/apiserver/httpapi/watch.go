@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"example.com/kubeviz/components/kubeapi"
-	"example.com/kubeviz/engine/kinds"
 )
 
 // watchLife is the least a watch lives when its client names no time, on the wall; up to as much again is added.
@@ -110,9 +109,9 @@ func (c *call) event(s Served, e *kubeapi.WatchEvent, columns bool) runtime.Obje
 	}
 	switch c.out.as {
 	case "Table":
-		return c.table(s, []kinds.Object{obj}, metav1.ListMeta{ResourceVersion: obj.GetResourceVersion()}, columns)
+		return c.table(s, obj, columns)
 	case "PartialObjectMetadata":
 		return c.partial(obj)
 	}
-	return c.seen(s, kinds.Subresource{}, obj)
+	return c.seen(s, obj)
 }

@@ -34,13 +34,8 @@ func (c Clock) Out(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// Time is one simulated instant as a client sees it.
-func (c Clock) Time(t time.Time) time.Time {
-	if t.IsZero() {
-		return t
-	}
-	return t.Add(c.distance)
-}
+// Distance is what is added to simulated times.
+func (c Clock) Distance() time.Duration { return c.distance }
 
 // In moves the times of an object that a client sent.
 func (c Clock) In(obj runtime.Object) {
