@@ -159,6 +159,7 @@ func (m *machine) startKubelet(cause event.Seq) {
 		cfg.Labels["topology.kubernetes.io/zone"] = z[m.number%len(z)]
 	}
 	m.kubelet = kubelet.Start(pg.proc, cfg)
+	m.e.net.Listen(pg.proc.Addr, pg.group) // API servers come to it for logs and commands
 }
 
 // silence finds the record that keeps this machine's process from being heard: power, its own end, a cut, or the loss of the store's majority. 0: none.
