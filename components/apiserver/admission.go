@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/kubeviz/components/apiserver/authz"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
@@ -165,7 +166,7 @@ func defaultTolerationSeconds(a *attributes) error {
 
 // nodeRestriction keeps a kubelet to its own node and the pods on it (k/k plugin/pkg/admission/noderestriction).
 func nodeRestriction(a *attributes) error {
-	node, ok := nodeName(a.rq.user)
+	node, ok := authz.NodeName(a.rq.user)
 	if !ok {
 		return nil
 	}
@@ -186,7 +187,7 @@ func nodeRestriction(a *attributes) error {
 	case kinds.Pods:
 		return restrictPods(a, node)
 	case kinds.Leases:
-		if a.obj != nil && (a.obj.GetNamespace() != leaseNamespace || a.obj.GetName() != node) {
+		if a.obj != nil && (a.obj.GetNamespace() != corev1.NamespaceNodeLease || a.obj.GetName() != node) {
 			return a.forbid("can only access node lease with the same name as the requesting node")
 		}
 	}

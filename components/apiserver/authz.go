@@ -1,219 +1,126 @@
 package apiserver
 
 import (
-	_ "embed"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"example.com/kubeviz/components/apiserver/authz"
+	"example.com/kubeviz/components/apiserver/bootstrap"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
 )
 
-// Access is what an Authorizer is asked: may User do Verb.
-type Access struct {
-	User        kubeapi.User
-	Verb        kubeapi.Verb
-	Kind        *kinds.Kind
-	Subresource string
-	Namespace   string
-	Name        string
-	// Selects is the one value a list or watch asks of a field; "" when it asks for none.
-	Selects func(field string) string
+// access is who may do what, as this server's own cache has it: a change of a role counts on each server from when its watch has brought it.
+type access struct {
+	rbac  *authz.RBAC
+	node  *authz.Node
+	chain authz.Chain
 }
 
-// Authorizer decides about requests. why adds to the refusal's text; empty adds nothing.
-type Authorizer interface {
-	Allowed(a Access) (ok bool, why string)
-}
-
-// Authorizers ask one after the other; the first that allows decides.
-type Authorizers []Authorizer
-
-// Allowed implements Authorizer. The reasons of all that refused are joined.
-func (as Authorizers) Allowed(a Access) (bool, string) {
-	var reasons []string
-	for _, one := range as {
-		ok, why := one.Allowed(a)
-		if ok {
-			return true, ""
-		}
-		if why != "" {
-			reasons = append(reasons, why)
+// newAccess sets up what kubeadm does, Node before RBAC, behind the members of system:masters. It feeds on the cache from then on.
+func newAccess(c *cache) *access {
+	a := &access{rbac: authz.NewRBAC()}
+	a.node = authz.NewNode(bootstrap.NodeRules(), func(namespace, name string) *corev1.Pod {
+		pod, _ := c.held(kinds.Pods, namespace, name).(*corev1.Pod)
+		return pod
+	})
+	a.chain = authz.Chain{{Name: authz.Masters, Authorizer: authz.Superusers{}}, {Name: "node", Authorizer: a.node}, {Name: "rbac", Authorizer: a.rbac}}
+	for _, k := range []*kinds.Kind{kinds.ClusterRoles, kinds.ClusterRoleBindings, kinds.Roles, kinds.RoleBindings} {
+		c.kinds[k].tell = func(now, before kinds.Object) {
+			if now != nil {
+				a.rbac.Set(now)
+			} else {
+				a.rbac.Remove(before)
+			}
 		}
 	}
-	return false, strings.Join(reasons, ", ")
+	for _, k := range []*kinds.Kind{kinds.Pods, kinds.PersistentVolumes, kinds.VolumeAttachments} {
+		c.kinds[k].tell = a.node.Change
+	}
+	return a
 }
 
-// BootstrapAuthorizer knows the roles that a new cluster has and what nodes may do: Node authorization first, then RBAC, as kubeadm sets it up.
-func BootstrapAuthorizer() Authorizer {
-	rbac, err := loadRoles(bootstrapRoles)
-	if err != nil {
-		panic("apiserver: embedded roles: " + err.Error()) // a mistake in the table, found by any test
-	}
-	return Authorizers{nodeAuthorizer{}, rbac}
+// clear forgets all, when the cache begins anew.
+func (a *access) clear() {
+	a.rbac.Clear()
+	a.node.Clear()
 }
 
-// bootstrapRoles are the cluster roles of a new cluster that concern identities and kinds known here, with whom they are bound to.
-//
-//go:embed bootstrap_roles.json
-var bootstrapRoles []byte
-
-// Rule allows verbs on resources ("pods", "pods/status", "*"), optionally only for some names or in one namespace.
-type Rule struct {
-	Verbs     []string `json:"verbs"`
-	Groups    []string `json:"groups"`
-	Resources []string `json:"resources"`
-	Names     []string `json:"names,omitempty"`
-	Namespace string   `json:"namespace,omitempty"`
-}
-
-type role struct {
-	Role   string   `json:"role"`
-	Users  []string `json:"users,omitempty"`
-	Groups []string `json:"groups,omitempty"`
-	Rules  []Rule   `json:"rules"`
-}
-
-// rbac evaluates rules: what no rule allows is refused (API-3).
-type rbac struct{ users, groups map[string][]Rule }
-
-func loadRoles(data []byte) (*rbac, error) {
-	var roles []role
-	if err := json.Unmarshal(data, &roles); err != nil {
-		return nil, err
+// attributes is what a request asks of the authorizers.
+func (rq *request) attributes() *authz.Attributes {
+	a := &authz.Attributes{User: rq.user, Verb: string(rq.Verb)}
+	if rq.Kind == nil {
+		a.Path = rq.Path
+		return a
 	}
-	r := &rbac{users: map[string][]Rule{}, groups: map[string][]Rule{}}
-	for _, ro := range roles {
-		for _, u := range ro.Users {
-			r.users[u] = append(r.users[u], ro.Rules...)
-		}
-		for _, g := range ro.Groups {
-			r.groups[g] = append(r.groups[g], ro.Rules...)
-		}
-	}
-	return r, nil
-}
-
-// Allowed implements Authorizer.
-func (r *rbac) Allowed(a Access) (bool, string) {
-	if anyAllows(r.users[a.User.Name], a) {
-		return true, ""
-	}
-	for _, g := range a.User.Groups {
-		if anyAllows(r.groups[g], a) {
-			return true, ""
-		}
-	}
-	return false, ""
-}
-
-func anyAllows(rules []Rule, a Access) bool {
-	for i := range rules {
-		if rules[i].allows(a) {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *Rule) allows(a Access) bool {
-	resource := a.Kind.Resource
-	if a.Subresource != "" {
-		resource += "/" + a.Subresource
-	}
-	return has(r.Verbs, string(a.Verb)) && has(r.Groups, a.Kind.Group) && (has(r.Resources, resource) || (a.Subresource != "" && slices.Contains(r.Resources, "*/"+a.Subresource))) &&
-		(len(r.Names) == 0 || slices.Contains(r.Names, a.Name)) && (r.Namespace == "" || r.Namespace == a.Namespace)
-}
-
-func has(list []string, v string) bool { return slices.Contains(list, v) || slices.Contains(list, "*") }
-
-// authorize refuses what nobody allowed, in Kubernetes' words.
-func (s *Server) authorize(rq *request) error {
-	a := Access{User: rq.user, Verb: rq.Verb, Kind: rq.Kind, Subresource: rq.Subresource, Namespace: rq.Namespace, Name: rq.Name}
-	if rq.Verb == kubeapi.Create && rq.Subresource == "" {
-		a.Name = "" // the name of a creation is in the body, which authorization does not see
-	}
-	if !rq.Kind.Namespaced {
-		a.Namespace = ""
+	a.Group, a.Resource, a.Subresource, a.Name = rq.Kind.Group, rq.Kind.Resource, rq.Subresource, rq.Name
+	switch {
+	case rq.Kind.Namespaced:
+		a.Namespace = rq.Namespace
+	case rq.Kind == kinds.Namespaces: // a namespace counts as being in itself
+		a.Namespace = rq.Name
 	}
 	a.Selects = func(field string) string { v, _ := exactField(rq.Request, field); return v }
-	ok, why := s.auth.Allowed(a)
-	if ok {
-		return nil
+	switch {
+	case rq.Verb == kubeapi.Create && rq.Subresource == "":
+		a.Name = "" // the name of a creation is in the body, which authorization does not see
+		if rq.Kind == kinds.Namespaces {
+			a.Namespace = ""
+		}
+	case rq.Verb == kubeapi.List || rq.Verb == kubeapi.Watch || rq.Verb == kubeapi.DeleteCollection:
+		a.Name = a.Selects("metadata.name")
 	}
-	resource := rq.Kind.Resource
-	if rq.Subresource != "" {
-		resource += "/" + rq.Subresource
+	return a
+}
+
+// authorize refuses what nobody allowed. The note of the stage tells why a request was allowed.
+func (s *Server) authorize(rq *request) error {
+	a := rq.attributes()
+	ok, why := s.access.chain.Authorize(a)
+	if !ok {
+		return forbidden(a, why)
 	}
-	where := "at the cluster scope"
-	if a.Namespace != "" {
-		where = fmt.Sprintf("in the namespace %q", a.Namespace)
+	rq.leave(allowance(a, why))
+	return nil
+}
+
+// allowance is why something was allowed, in words: those of RBAC where it decided; the other authorizers give none.
+func allowance(a *authz.Attributes, why string) string {
+	if why != "" {
+		return why
 	}
-	text := fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", rq.user.Name, rq.Verb, resource, rq.Kind.Group, where)
+	if authz.MemberOf(a.User, authz.Masters) {
+		return fmt.Sprintf("allowed to Group %q, whatever the roles say", authz.Masters)
+	}
+	return "Node: allowed to " + a.User.Name
+}
+
+// markup is what errors must not carry unescaped, lest a browser takes them for a page (as pkg/endpoints/handlers/responsewriters).
+var markup = strings.NewReplacer(`&`, "&amp;", `<`, "&lt;", `>`, "&gt;")
+
+// forbidden is the refusal in Kubernetes' words.
+func forbidden(a *authz.Attributes, why string) error {
+	var text string
+	if a.Path != "" {
+		text = fmt.Sprintf("User %q cannot %s path %q", a.User.Name, a.Verb, a.Path)
+	} else {
+		resource := a.Resource
+		if a.Subresource != "" {
+			resource += "/" + a.Subresource
+		}
+		where := "at the cluster scope"
+		if a.Namespace != "" {
+			where = fmt.Sprintf("in the namespace %q", a.Namespace)
+		}
+		text = fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", a.User.Name, a.Verb, resource, a.Group, where)
+	}
+	text = markup.Replace(text)
 	if why != "" {
 		text += ": " + why
 	}
-	return apierrors.NewForbidden(rq.Kind.GR(), a.Name, fmt.Errorf("%s", text))
-}
-
-// Nodes' identity (k/k pkg/auth/nodeidentifier).
-const (
-	nodesGroup     = "system:nodes"
-	nodeUserPrefix = "system:node:"
-)
-
-// nodeName is the node behind a user; ok is false for others.
-func nodeName(u kubeapi.User) (name string, ok bool) {
-	if !strings.HasPrefix(u.Name, nodeUserPrefix) || !slices.Contains(u.Groups, nodesGroup) {
-		return "", false
-	}
-	return strings.TrimPrefix(u.Name, nodeUserPrefix), true
-}
-
-// nodeAuthorizer lets a kubelet at its own objects only (k/k plugin/pkg/auth/authorizer/node). What it may do with them is refined by NodeRestriction.
-type nodeAuthorizer struct{}
-
-// leaseNamespace holds the heartbeats of nodes.
-const leaseNamespace = "kube-node-lease"
-
-// nodeRules are what every node may do beside what is decided by name.
-var nodeRules = []Rule{
-	{Verbs: []string{"create", "update", "patch"}, Groups: []string{""}, Resources: []string{"nodes", "nodes/status"}},
-	{Verbs: []string{"create", "delete"}, Groups: []string{""}, Resources: []string{"pods"}},
-	{Verbs: []string{"update", "patch"}, Groups: []string{""}, Resources: []string{"pods/status"}},
-	{Verbs: []string{"create", "update", "patch"}, Groups: []string{""}, Resources: []string{"events"}},
-}
-
-// Allowed implements Authorizer.
-func (nodeAuthorizer) Allowed(a Access) (bool, string) {
-	node, ok := nodeName(a.User)
-	if !ok {
-		return false, ""
-	}
-	reads := a.Verb == kubeapi.Get || a.Verb == kubeapi.List || a.Verb == kubeapi.Watch
-	switch {
-	case a.Kind == kinds.Leases:
-		if a.Namespace != leaseNamespace {
-			return false, fmt.Sprintf("can only access leases in the %q system namespace", leaseNamespace)
-		}
-		if a.Verb != kubeapi.Create && a.Name != node {
-			return false, "node: can only access node lease with the same name as the requesting node"
-		}
-		return true, ""
-	case a.Kind == kinds.Pods && a.Subresource == "" && reads:
-		if a.Verb == kubeapi.Get || a.Selects("spec.nodeName") == node {
-			return true, ""
-		}
-		return false, "can only list/watch pods with spec.nodeName field selector"
-	case a.Kind == kinds.Nodes && a.Subresource == "" && reads:
-		if a.Name == node || (a.Verb != kubeapi.Get && a.Selects("metadata.name") == node) {
-			return true, ""
-		}
-		return false, fmt.Sprintf("node '%s' cannot read '%s', only its own Node object", node, a.Name)
-	}
-	return anyAllows(nodeRules, a), ""
+	return apierrors.NewForbidden(schema.GroupResource{Group: a.Group, Resource: a.Resource}, a.Name, fmt.Errorf("%s", text))
 }

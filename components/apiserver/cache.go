@@ -55,6 +55,9 @@ type kindCache struct {
 	history []transition
 	floor   int64
 
+	// tell is who in the server itself lives on the picture: it hears of each change, before clients do. before is nil for what is new, now for what is gone. nil: nobody.
+	tell func(now, before kinds.Object)
+
 	watchers btree.Map[uint64, *watcher]                        // those no index serves
 	indexed  map[string]map[string]*btree.Map[uint64, *watcher] // field, value
 }
@@ -114,6 +117,7 @@ func (c *cache) fill(p *sim.Proc) bool {
 	for _, kc := range c.order {
 		kc.clear(res.Revision)
 	}
+	s.access.clear()
 	for i := range res.KVs {
 		kv := &res.KVs[i]
 		k, ok := kinds.ForKey(kv.Key)
@@ -198,6 +202,9 @@ func (kc *kindCache) clear(revision int64) {
 
 func (kc *kindCache) set(key string, obj kinds.Object) {
 	before, had := kc.items.Set(key, obj)
+	if kc.tell != nil {
+		kc.tell(obj, before)
+	}
 	for _, f := range kc.res.Index {
 		v, _ := kc.res.Value(obj, f)
 		if had {
@@ -219,6 +226,9 @@ func (kc *kindCache) remove(key string) {
 	if !had {
 		return
 	}
+	if kc.tell != nil {
+		kc.tell(nil, before)
+	}
 	for _, f := range kc.res.Index {
 		was, _ := kc.res.Value(before, f)
 		kc.unindex(f, was, key)
@@ -234,6 +244,12 @@ func (kc *kindCache) unindex(field, value, key string) {
 	if m.Len() == 0 {
 		delete(kc.byValue[field], value)
 	}
+}
+
+// held is an object as the picture has it; nil when it has none.
+func (c *cache) held(k *kinds.Kind, namespace, name string) kinds.Object {
+	obj, _ := c.kinds[k].items.Get(k.Key(namespace, name))
+	return obj
 }
 
 // candidates is the smallest part of the picture that holds all objects the request can match.

@@ -1,38 +1,10 @@
 package apiserver
 
 import (
-	"fmt"
-	"net/http"
-	"slices"
 	"strings"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/kubeviz/components/kubeapi"
 )
-
-// openPaths may be read by everybody, as system:public-info-viewer and system:discovery say; those that end in "/" stand for all below.
-var openPaths = []string{"/healthz", "/livez", "/readyz", "/version", "/version/"}
-
-// discoveryPaths may be read by whoever is authenticated.
-var discoveryPaths = []string{"/api", "/api/", "/apis", "/apis/", "/openapi", "/openapi/"}
-
-func pathIn(list []string, path string) bool {
-	return slices.ContainsFunc(list, func(p string) bool {
-		return path == p || strings.HasSuffix(p, "/") && strings.HasPrefix(path, p)
-	})
-}
-
-// authorizePath refuses a path that the user may not read.
-func (s *Server) authorizePath(rq *request) error {
-	u := rq.user
-	if pathIn(openPaths, rq.Path) || slices.Contains(u.Groups, "system:masters") || (u.Name != anonymous && pathIn(discoveryPaths, rq.Path)) {
-		return nil
-	}
-	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Details: &metav1.StatusDetails{},
-		Message: fmt.Sprintf("forbidden: User %q cannot %s path %q", u.Name, rq.Verb, rq.Path)}}
-}
 
 // path answers a request for no resource: the user may read it, and what it says of the server's health. What else is at the path does not depend on the cluster; the front knows it.
 func (s *Server) path(rq *request) *kubeapi.Response {

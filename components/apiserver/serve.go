@@ -10,6 +10,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"example.com/kubeviz/components/apiserver/authz"
 	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/event"
@@ -20,14 +21,12 @@ import (
 
 // Stages of the pipeline, in order (fidelity API-1).
 const (
-	stageAuthn      = "authentication"
-	stageAuthz      = "authorization"
-	stageMutate     = "mutating admission"
-	stageValidate   = "validation"
-	stageAdmit      = "validating admission"
-	stageStore      = "store"
-	anonymous       = "system:anonymous"
-	unauthenticated = "system:unauthenticated"
+	stageAuthn    = "authentication"
+	stageAuthz    = "authorization"
+	stageMutate   = "mutating admission"
+	stageValidate = "validation"
+	stageAdmit    = "validating admission"
+	stageStore    = "store"
 )
 
 // request is one request on its way through the pipeline.
@@ -118,7 +117,7 @@ func (s *Server) taken(r *kubeapi.Request, now time.Time) *request {
 		rq.user = r.Credential.Certified
 	}
 	if rq.user.Name == "" {
-		rq.user = kubeapi.User{Name: anonymous, Groups: []string{unauthenticated}}
+		rq.user = kubeapi.User{Name: authz.Anonymous, Groups: []string{authz.Unauthenticated}}
 	}
 	return rq
 }
@@ -186,8 +185,7 @@ func (s *Server) admitted(rq *request) error {
 	rq.enter(stageAuthn)
 	if rq.Kind == nil {
 		rq.enter(stageAuthz)
-		defer rq.leave("")
-		return s.authorizePath(rq)
+		return s.authorize(rq)
 	}
 	rq.res = s.resources[rq.Kind]
 	known := rq.res != nil || s.virtual[rq.Kind] != nil
@@ -198,11 +196,7 @@ func (s *Server) admitted(rq *request) error {
 		return noSuchPath()
 	}
 	rq.enter(stageAuthz)
-	if err := s.authorize(rq); err != nil {
-		return err
-	}
-	rq.leave("")
-	return nil
+	return s.authorize(rq)
 }
 
 func (s *Server) handle(p *sim.Proc, rq *request) (*kubeapi.Response, error) {

@@ -24,10 +24,10 @@ type Config struct {
 	// Codec and Announcer are shared by all servers of the cluster.
 	Codec     *Codec
 	Announcer *Announcer
-	// Authorizer decides who may do what; nil: BootstrapAuthorizer, the roles a cluster starts with.
-	Authorizer Authorizer
 	// Connectors answer subresources that lead out of the server, by "pods/log", "pods/exec", "services/proxy"; what is missing is refused with 501.
 	Connectors map[string]Connector
+	// Founding is what the cluster's installer makes besides what every cluster has (bootstrap.Kubeadm). The server makes what is missing of it at its start.
+	Founding []kinds.Object
 	// Neighbour tells whether a program of the control plane on the same machine ("scheduler") answers; nil: none does.
 	Neighbour func(program string) bool
 }
@@ -38,7 +38,7 @@ type Server struct {
 	proc      *kubeapi.Process
 	door      *door
 	codec     *Codec
-	auth      Authorizer
+	access    *access
 	resources registry.Registry
 	virtual   map[*kinds.Kind]answerer
 	cache     *cache
@@ -58,12 +58,9 @@ var _ kubeapi.Server = (*Server)(nil)
 // New makes a server; Start runs it.
 func New(cfg Config) *Server {
 	pr := cfg.Proc
-	if cfg.Authorizer == nil {
-		cfg.Authorizer = BootstrapAuthorizer()
-	}
 	// A restarted server must not repeat the names and UIDs it made before, so the start is part of its random stream's name.
 	id := fmt.Sprintf("%s@%d", pr.Addr, pr.Loop.Now().UnixNano())
-	s := &Server{cfg: cfg, proc: pr, codec: cfg.Codec, auth: cfg.Authorizer, resources: registry.New(), virtual: answerers(), rng: pr.Loop.Rand("apiserver " + id)}
+	s := &Server{cfg: cfg, proc: pr, codec: cfg.Codec, resources: registry.New(), virtual: answerers(), rng: pr.Loop.Rand("apiserver " + id)}
 	s.door = &door{loop: pr.Loop, store: cfg.Store, id: id}
 	s.leases.door = s.door
 	s.cache = newCache(s)
@@ -72,6 +69,7 @@ func New(cfg Config) *Server {
 			res.Default(obj)
 		}
 	})
+	s.access = newAccess(s.cache)
 	s.tally.byCode = map[int]int{}
 	return s
 }
@@ -125,6 +123,7 @@ func (s *Server) bootstrap(p *sim.Proc) {
 		for _, name := range systemNamespaces {
 			s.ensureNamespace(p, name)
 		}
+		s.ensureRoles(p)
 		done = true
 		s.hooksDone = true
 	})

@@ -1,7 +1,10 @@
 package rbac
 
 import (
+	rbacv1 "k8s.io/api/rbac/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/engine/kinds"
@@ -10,6 +13,15 @@ import (
 func clusterRoleBindingResource() *resource.Resource {
 	return &resource.Resource{
 		Kind: kinds.ClusterRoleBindings,
-		Name: apivalidation.NameIsDNSSubdomain,
+		Name: path.ValidatePathSegmentName,
+		Default: resource.Typed(func(b *rbacv1.ClusterRoleBinding) {
+			defaultBinding(&b.RoleRef, b.Subjects)
+		}),
+		Validate: resource.TypedCheck(func(b *rbacv1.ClusterRoleBinding) field.ErrorList {
+			return append(roleRef(&b.RoleRef, []string{"ClusterRole"}), subjects(b.Subjects, false)...)
+		}),
+		ValidateUpdate: resource.TypedCheckUpdate(func(b, old *rbacv1.ClusterRoleBinding, _ string) field.ErrorList {
+			return apivalidation.ValidateImmutableField(b.RoleRef, old.RoleRef, field.NewPath("roleRef"))
+		}),
 	}
 }

@@ -1,7 +1,9 @@
 package rbac
 
 import (
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/engine/kinds"
@@ -9,7 +11,36 @@ import (
 
 func roleResource() *resource.Resource {
 	return &resource.Resource{
-		Kind: kinds.Roles,
-		Name: apivalidation.NameIsDNSSubdomain,
+		Kind:     kinds.Roles,
+		Name:     path.ValidatePathSegmentName,
+		Validate: resource.TypedCheck(func(r *rbacv1.Role) field.ErrorList { return rules(r.Rules, true) }),
 	}
+}
+
+// rules checks the rules of a role (k/k pkg/apis/rbac/validation). Those of a role in a namespace cannot be about paths.
+func rules(list []rbacv1.PolicyRule, namespaced bool) field.ErrorList {
+	var errs field.ErrorList
+	for i := range list {
+		r, at := &list[i], field.NewPath("rules").Index(i)
+		if len(r.Verbs) == 0 {
+			errs = append(errs, field.Required(at.Child("verbs"), "verbs must contain at least one value"))
+		}
+		if len(r.NonResourceURLs) > 0 {
+			urls := at.Child("nonResourceURLs")
+			if namespaced {
+				errs = append(errs, field.Invalid(urls, r.NonResourceURLs, "namespaced rules cannot apply to non-resource URLs"))
+			}
+			if len(r.APIGroups)+len(r.Resources)+len(r.ResourceNames) > 0 {
+				errs = append(errs, field.Invalid(urls, r.NonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs"))
+			}
+			continue
+		}
+		if len(r.APIGroups) == 0 {
+			errs = append(errs, field.Required(at.Child("apiGroups"), "resource rules must supply at least one api group"))
+		}
+		if len(r.Resources) == 0 {
+			errs = append(errs, field.Required(at.Child("resources"), "resource rules must supply at least one resource"))
+		}
+	}
+	return errs
 }
