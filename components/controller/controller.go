@@ -76,17 +76,20 @@ const (
 	burst     = 30
 )
 
-// lead starts the controllers.
+// lead starts the controllers. Each is a service account of its own (--use-service-account-credentials, as kubeadm sets it) with the rights of the cluster role system:controller:NAME;
+// the informers that they share read as the program itself.
 func (m *Manager) lead(p *sim.Proc) {
 	in := informers.New(m.pr)
-	own := func() *kubeapi.Process { return m.pr.Throttled(perSecond, burst) }
+	own := func(account string) *kubeapi.Process {
+		return m.pr.Throttled(perSecond, burst).As(kubeapi.ServiceAccount(LeaseNamespace, account))
+	}
 	controllers := []interface{ Start() }{
-		deployment.New(own(), in),
-		replicaset.New(own(), in),
-		nodelifecycle.New(own(), in),
-		tainteviction.New(own(), in),
-		podgc.New(own(), in),
-		garbagecollector.New(own(), in),
+		deployment.New(own("deployment-controller"), in),
+		replicaset.New(own("replicaset-controller"), in),
+		nodelifecycle.New(own("node-controller"), in),
+		tainteviction.New(own("node-controller"), in), // it was a part of the former, and still goes by its name
+		podgc.New(own("pod-garbage-collector"), in),
+		garbagecollector.New(own("generic-garbage-collector"), in),
 	}
 	in.Start()
 	in.WaitSynced(p)

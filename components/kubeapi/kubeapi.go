@@ -48,6 +48,12 @@ type User struct {
 	Extra  map[string][]string
 }
 
+// ServiceAccount is the user as whom a service account authenticates.
+func ServiceAccount(namespace, name string) User {
+	return User{Name: "system:serviceaccount:" + namespace + ":" + name,
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}}
+}
+
 // Credential is what a client outside shows for itself. The zero value is nobody's.
 type Credential struct {
 	// Certified is the user that a client certificate names; empty Name: none was shown.
@@ -234,6 +240,14 @@ type Process struct {
 func (pr *Process) Throttled(perSecond, burst int) *Process {
 	own, client := *pr, *pr.Client
 	client.Throttle = NewThrottle(perSecond, burst)
+	own.Client = &client
+	return &own
+}
+
+// As is the same program with a client that is another user.
+func (pr *Process) As(u User) *Process {
+	own, client := *pr, *pr.Client
+	client.User = u
 	own.Client = &client
 	return &own
 }

@@ -45,6 +45,9 @@ var (
 	ControllerManager = kubeapi.User{Name: "system:kube-controller-manager", Groups: []string{"system:authenticated"}}
 )
 
+// Controller is the user of one controller of the controller manager ("podgc" runs as "pod-garbage-collector").
+func Controller(account string) kubeapi.User { return kubeapi.ServiceAccount("kube-system", account) }
+
 // Kubelet is the user of a node's kubelet.
 func Kubelet(node string) kubeapi.User {
 	return kubeapi.User{Name: "system:node:" + node, Groups: []string{"system:nodes", "system:authenticated"}}

@@ -179,14 +179,9 @@ func subjectOf(s *rbacv1.Subject, namespace string) (subject, bool) {
 		if namespace == "" {
 			return subject{}, false
 		}
-		return subject{name: ServiceAccountUser(namespace, s.Name)}, true
+		return subject{name: "system:serviceaccount:" + namespace + ":" + s.Name}, true
 	}
 	return subject{}, false
-}
-
-// ServiceAccountUser is the name under which a service account authenticates.
-func ServiceAccountUser(namespace, name string) string {
-	return "system:serviceaccount:" + namespace + ":" + name
 }
 
 // Authorize implements Authorizer.

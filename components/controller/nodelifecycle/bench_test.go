@@ -32,7 +32,7 @@ func BenchmarkQuietPass(b *testing.B) {
 	})
 	pr := c.Process("manager", "controller-manager", apitest.ControllerManager)
 	in := informers.New(pr)
-	ctl := New(pr, in)
+	ctl := New(pr.As(apitest.Controller("node-controller")), in)
 	in.Start()
 	c.DoAs(pr, func(p *sim.Proc, _ *kubeapi.Client) {
 		in.WaitSynced(p)

@@ -66,7 +66,8 @@ func (r *rig) lead() {
 	pr.Silenced = func(host string) event.Seq { return r.silenced[host] }
 	r.manager = pr
 	in := informers.New(pr)
-	lifecycle, eviction, gc := nodelifecycle.New(pr, in), tainteviction.New(pr, in), podgc.New(pr, in)
+	nodes := pr.As(apitest.Controller("node-controller"))
+	lifecycle, eviction, gc := nodelifecycle.New(nodes, in), tainteviction.New(nodes, in), podgc.New(pr.As(apitest.Controller("pod-garbage-collector")), in)
 	in.Start()
 	pr.Go("lead", func(p *sim.Proc) {
 		in.WaitSynced(p)

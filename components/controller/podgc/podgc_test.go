@@ -21,7 +21,7 @@ import (
 func start(c *apitest.Cluster, threshold int) *Controller {
 	pr := c.Process("master-1", "controller-manager", apitest.ControllerManager)
 	in := informers.New(pr)
-	ctl := New(pr, in)
+	ctl := New(pr.As(apitest.Controller("pod-garbage-collector")), in)
 	ctl.threshold = threshold
 	in.Start()
 	pr.Go("lead", func(p *sim.Proc) { in.WaitSynced(p); ctl.Start() })
@@ -100,7 +100,7 @@ func TestRemovalOrder(t *testing.T) {
 func BenchmarkQuietRound(b *testing.B) {
 	c := apitest.New(b)
 	pr := c.Process("master-1", "controller-manager", apitest.ControllerManager)
-	ctl := New(pr, informers.New(pr))
+	ctl := New(pr.As(apitest.Controller("pod-garbage-collector")), informers.New(pr))
 	for i := range 20000 {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint(i)}}
 		ctl.podChanged(kubeapi.Change[*corev1.Pod]{New: pod, Type: "ADDED"})

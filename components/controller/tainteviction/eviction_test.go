@@ -24,7 +24,7 @@ func begin(t *testing.T) (*apitest.Cluster, *Controller) {
 	c.Nodes(1)
 	pr := c.Process("master-1", "controller-manager", apitest.ControllerManager)
 	in := informers.New(pr)
-	ctl := New(pr, in)
+	ctl := New(pr.As(apitest.Controller("node-controller")), in)
 	in.Start()
 	pr.Go("lead", func(p *sim.Proc) { in.WaitSynced(p); ctl.Start() })
 	c.Run(time.Second)
