@@ -19,6 +19,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"example.com/kubeviz/components/apiserver"
+	"example.com/kubeviz/components/apiserver/authn"
+	"example.com/kubeviz/components/apiserver/bootstrap"
 	"example.com/kubeviz/components/balancer"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/components/kubelet"
@@ -76,6 +78,7 @@ type Engine struct {
 	journal *journal.Journal
 	codec   *apiserver.Codec
 	announ  *apiserver.Announcer
+	tokens  *authn.Issuer // the key of service accounts' tokens, one for all masters
 	lb      *balancer.Balancer
 	you     *kubeapi.Process
 	store   *storeDoor
@@ -130,6 +133,11 @@ func New(o Options) (*Engine, error) {
 	e.net = simnet.New(e.loop)
 	e.codec = apiserver.NewCodec()
 	e.announ = apiserver.NewAnnouncer(e.codec, e.journal)
+	tokens, err := authn.NewIssuer()
+	if err != nil {
+		return nil, err
+	}
+	e.tokens = tokens
 	masters, workers := hostNames("master", o.Scenario.Cluster.Masters), hostNames("worker", o.Scenario.Cluster.Workers)
 	if err := e.openStore(masters); err != nil {
 		return nil, err
@@ -297,7 +305,7 @@ func (e *Engine) startUser() {
 
 // kubectl makes the client of one command: each is a program of its own, with a connection of its own.
 func (e *Engine) kubectl() *kubeapi.Client {
-	return e.client(e.you.Addr, kubeapi.User{Name: "kubernetes-admin", Groups: []string{"system:masters", "system:authenticated"}}, "kubectl", nil)
+	return e.client(e.you.Addr, kubeapi.User{Name: "kubernetes-admin", Groups: []string{bootstrap.Admins, "system:authenticated"}}, "kubectl", nil)
 }
 
 // client makes a client of a process: to the API server of its own machine when local is given, through the load balancer otherwise.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/kubeviz/components/apiserver"
+	"example.com/kubeviz/components/apiserver/bootstrap"
 	"example.com/kubeviz/components/controller"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/components/kubelet/runtime"
@@ -164,9 +165,18 @@ func (m *machine) stopMember(cause event.Seq) {
 
 func (m *machine) startAPIServer(pg *program) {
 	pg.startUp(apiServerStartMin, apiServerStartMax, func() {
-		pg.server = apiserver.New(apiserver.Config{Proc: pg.proc, Store: m.e.store.door(m.host), Codec: m.e.codec, Announcer: m.e.announ, Connectors: m.connectors(pg.proc.Addr), Neighbour: m.neighbour})
+		pg.server = apiserver.New(apiserver.Config{Proc: pg.proc, Store: m.e.store.door(m.host), Codec: m.e.codec, Announcer: m.e.announ, Connectors: m.connectors(pg.proc.Addr), Neighbour: m.neighbour,
+			Founding: bootstrap.Kubeadm(), Tokens: m.e.tokens, WallNow: m.e.wallNow()})
 		pg.server.Start()
 	})
+}
+
+// wallNow is the time by which tokens live: the wall's, but in a run that must repeat.
+func (e *Engine) wallNow() func() time.Time {
+	if e.opts.Repeatable {
+		return e.loop.Now
+	}
+	return time.Now
 }
 
 func (m *machine) startScheduler(pg *program) {

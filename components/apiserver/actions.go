@@ -23,6 +23,8 @@ func actionOf(k *kinds.Kind, subresource string) action {
 		return (*Server).scale
 	case "binding":
 		return (*Server).bind
+	case "token":
+		return (*Server).token
 	case "eviction":
 		return (*Server).evict
 	case "ephemeralcontainers", "resize":

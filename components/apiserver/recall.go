@@ -10,7 +10,7 @@ import (
 // Recall answers a read at once out of the watch cache, as of the version that holds, for somebody who looks at a cluster whose time stands still: nothing is asked of the store, nothing
 // is counted or journalled, and no version is waited for.
 func (s *Server) Recall(r *kubeapi.Request) *kubeapi.Response {
-	rq := s.taken(r, s.proc.Loop.Now())
+	rq := s.taken(nil, r, s.proc.Loop.Now())
 	resp, err := s.recall(rq)
 	if resp == nil {
 		resp = &kubeapi.Response{}

@@ -10,7 +10,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"example.com/kubeviz/components/apiserver/authz"
 	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/event"
@@ -34,7 +33,9 @@ type request struct {
 	*kubeapi.Request
 	res      *resource.Resource
 	user     kubeapi.User
-	key      string // in the store; empty for lists and for creations before the name is made
+	by       kubeapi.User // who acts as user; empty Name: user itself
+	refused  error        // the answer to who is not let in
+	key      string       // in the store; empty for lists and for creations before the name is made
 	received time.Time
 	deadline time.Time
 	record   event.Seq // RequestReceived; 0 when untraced
@@ -97,7 +98,7 @@ func (s *Server) guarded(p *sim.Proc, rq *request) (resp *kubeapi.Response, err 
 
 // receive takes a request in. What writes is journalled before any work, so that the work can name the record as its cause.
 func (s *Server) receive(p *sim.Proc, r *kubeapi.Request) *request {
-	rq := s.taken(r, p.Now())
+	rq := s.taken(p, r, p.Now())
 	if s.traced(r) {
 		rq.record = s.emit(r.Cause, event.RequestReceived{Server: s.proc.Addr.Host, Verb: string(r.Verb), Resource: rq.asked(), Subresource: r.Subresource,
 			Namespace: r.Namespace, ObjectName: r.Name, User: rq.user.Name})
@@ -107,18 +108,14 @@ func (s *Server) receive(p *sim.Proc, r *kubeapi.Request) *request {
 	return rq
 }
 
-// taken is a request that came at an instant.
-func (s *Server) taken(r *kubeapi.Request, now time.Time) *request {
-	rq := &request{Request: r, user: r.User, now: s.proc.Loop.Now, received: now, deadline: now.Add(requestTimeout), tag: uint64(r.Cause)}
+// taken is a request that came at an instant, and whom it is from. p may be nil where nothing may be waited for.
+func (s *Server) taken(p *sim.Proc, r *kubeapi.Request, now time.Time) *request {
+	rq := &request{Request: r, now: s.proc.Loop.Now, received: now, deadline: now.Add(requestTimeout), tag: uint64(r.Cause)}
 	if r.Timeout > 0 && r.Timeout < requestTimeout {
 		rq.deadline = now.Add(r.Timeout) // the client will have hung up, which ends the work on its request
 	}
-	if rq.user.Name == "" && r.Credential != nil { // certificates are believed as they are; who else it may be is not looked into yet
-		rq.user = r.Credential.Certified
-	}
-	if rq.user.Name == "" {
-		rq.user = kubeapi.User{Name: authz.Anonymous, Groups: []string{authz.Unauthenticated}}
-	}
+	id := s.identify(p, rq)
+	rq.user, rq.by, rq.refused = id.user, id.by, id.err
 	return rq
 }
 
@@ -183,6 +180,12 @@ func (s *Server) answer(rq *request, resp *kubeapi.Response, err error) *kubeapi
 // admitted runs the stages every request passes: who asks, and may they.
 func (s *Server) admitted(rq *request) error {
 	rq.enter(stageAuthn)
+	if rq.refused != nil {
+		return rq.refused
+	}
+	if rq.by.Name != "" {
+		rq.leave(fmt.Sprintf("User %q acts as %q", rq.by.Name, rq.user.Name))
+	}
 	if rq.Kind == nil {
 		rq.enter(stageAuthz)
 		return s.authorize(rq)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"example.com/kubeviz/components/apiserver/authn"
 	"example.com/kubeviz/components/apiserver/internal/managed"
 	"example.com/kubeviz/components/apiserver/resource/registry"
 	"example.com/kubeviz/components/kubeapi"
@@ -26,6 +27,10 @@ type Config struct {
 	Announcer *Announcer
 	// Connectors answer subresources that lead out of the server, by "pods/log", "pods/exec", "services/proxy"; what is missing is refused with 501.
 	Connectors map[string]Connector
+	// Tokens issues and reads the tokens of service accounts, for all servers of the cluster; nil: the server has a key of its own.
+	Tokens *authn.Issuer
+	// WallNow is the time by which tokens live, since who holds them is outside of the simulation; nil: the simulated one.
+	WallNow func() time.Time
 	// Founding is what the cluster's installer makes besides what every cluster has (bootstrap.Kubeadm). The server makes what is missing of it at its start.
 	Founding []kinds.Object
 	// Neighbour tells whether a program of the control plane on the same machine ("scheduler") answers; nil: none does.
@@ -61,6 +66,15 @@ func New(cfg Config) *Server {
 	// A restarted server must not repeat the names and UIDs it made before, so the start is part of its random stream's name.
 	id := fmt.Sprintf("%s@%d", pr.Addr, pr.Loop.Now().UnixNano())
 	s := &Server{cfg: cfg, proc: pr, codec: cfg.Codec, resources: registry.New(), virtual: answerers(), rng: pr.Loop.Rand("apiserver " + id)}
+	if cfg.Tokens == nil {
+		var err error
+		if s.cfg.Tokens, err = authn.NewIssuer(); err != nil {
+			panic("apiserver: " + err.Error()) // the system has no random numbers
+		}
+	}
+	if cfg.WallNow == nil {
+		s.cfg.WallNow = pr.Loop.Now
+	}
 	s.door = &door{loop: pr.Loop, store: cfg.Store, id: id}
 	s.leases.door = s.door
 	s.cache = newCache(s)

@@ -20,6 +20,13 @@ func answerers() map[*kinds.Kind]answerer {
 	return map[*kinds.Kind]answerer{
 		kinds.Bindings:          (*Server).bindByBody,
 		kinds.ComponentStatuses: (*Server).componentStatuses,
+
+		kinds.SelfSubjectReviews:        (*Server).reviewSelf,
+		kinds.TokenReviews:              (*Server).reviewToken,
+		kinds.LocalSubjectAccessReviews: (*Server).reviewLocalAccess,
+		kinds.SelfSubjectAccessReviews:  (*Server).reviewSelfAccess,
+		kinds.SelfSubjectRulesReviews:   (*Server).reviewSelfRules,
+		kinds.SubjectAccessReviews:      (*Server).reviewAccess,
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/kubeviz/components/apiserver"
+	"example.com/kubeviz/components/apiserver/authn"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/journal"
@@ -71,6 +72,7 @@ type Cluster struct {
 	programs  map[string]*kubeapi.Process
 	codec     *apiserver.Codec
 	announcer *apiserver.Announcer
+	tokens    *authn.Issuer
 	tester    *kubeapi.Process
 	masters   []string
 	seed      uint64
@@ -113,6 +115,11 @@ func New(t testing.TB, opts ...Option) *Cluster {
 	c.Net = simnet.New(c.Loop)
 	c.codec = apiserver.NewCodec()
 	c.announcer = apiserver.NewAnnouncer(c.codec, c.Journal)
+	tokens, err := authn.NewIssuer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.tokens = tokens
 	c.Store = memstore.New(c.masters, nil, observer{c})
 	c.cause = c.Journal.Emit(event.Engine, 0, event.ClusterStarted{Preset: "test", Seed: c.seed, Store: "memory", Masters: c.masters, Repeatable: true})
 	for _, m := range c.masters {
@@ -144,7 +151,7 @@ func New(t testing.TB, opts ...Option) *Cluster {
 // StartServer starts the API server of a master, again if its last one ended, and returns its program.
 func (c *Cluster) StartServer(master string) *kubeapi.Process {
 	pr := c.bare(master, "apiserver")
-	s := apiserver.New(apiserver.Config{Proc: pr, Store: c.Store.Store(master), Codec: c.codec, Announcer: c.announcer})
+	s := apiserver.New(apiserver.Config{Proc: pr, Store: c.Store.Store(master), Codec: c.codec, Announcer: c.announcer, Tokens: c.tokens})
 	c.Servers[master] = s
 	if master == c.masters[0] {
 		c.Server = s
