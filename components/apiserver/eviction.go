@@ -74,7 +74,8 @@ func (rq *request) evictionOptions(e *policyv1.Eviction) (*metav1.DeleteOptions,
 	case len(o.DryRun) == 0:
 		o.DryRun = asked
 	case len(asked) > 0 && !reflect.DeepEqual(asked, o.DryRun):
-		return nil, fmt.Errorf("Non-matching dry-run options in request and content: %v and %v", asked, o.DryRun) //nolint:staticcheck // Kubernetes' own words
+		//lint:ignore ST1005 Kubernetes' own words
+		return nil, fmt.Errorf("Non-matching dry-run options in request and content: %v and %v", asked, o.DryRun)
 	}
 	return o, nil
 }

@@ -51,6 +51,7 @@ func (s *Server) scale(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 			return nil, apierrors.NewInvalid(autoscalingv1.SchemeGroupVersion.WithKind("Scale").GroupKind(), rq.Name, errs)
 		}
 		if want.UID != "" && want.UID != old.GetUID() {
+			//lint:ignore ST1005 Kubernetes' own words
 			return nil, apierrors.NewConflict(schema.GroupResource{Group: rq.Kind.Group, Resource: rq.Kind.Resource + "/scale"}, rq.Name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", want.UID, old.GetUID()))
 		}
 		obj := old.DeepCopyObject().(kinds.Object)

@@ -232,9 +232,6 @@ func (c *Client) Do(ctx context.Context, r *kubeapi.Request) (*kubeapi.Response,
 	return carry(ctx, c, r, func(p *sim.Proc) (*kubeapi.Response, error) { return c.dialer.Do(p, r) })
 }
 
-// reads tells what may be answered while time stands still.
-func reads(r *kubeapi.Request) bool { return r.Verb == kubeapi.Get || r.Verb == kubeapi.List }
-
 // outcome of what a process of the loop did for a goroutine outside.
 type outcome[T any] struct {
 	value T

@@ -271,7 +271,7 @@ func (p *Process) interpret(ctx context.Context, text string, params []string, s
 		return args, nil
 	})(r)
 	err = r.Run(ctx, prog)
-	if code, ok := interp.IsExitStatus(err); ok {
+	if code := interp.ExitStatus(0); errors.As(err, &code) {
 		return int(code), r.Exited()
 	}
 	if err != nil {
@@ -336,6 +336,7 @@ func (p *Process) runner(std stdio, params []string) (*interp.Runner, error) {
 			text, ok := p.files[name]
 			switch {
 			case flag&(os.O_WRONLY|os.O_RDWR) != 0:
+				//lint:ignore ST1005 the kernel's own words, as the libraries of C print them
 				return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("Read-only file system")}
 			case !ok:
 				return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}

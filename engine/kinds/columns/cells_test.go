@@ -35,6 +35,7 @@ func TestCellsReadAsTheRealServerFillsThem(t *testing.T) {
 		{kinds.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: meta}, "[x 1 0 0 10m   <none>]"},
 		{kinds.Services, &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, ClusterIPs: []string{"10.96.0.7"}, Ports: []corev1.ServicePort{{Port: 80, NodePort: 30080, Protocol: "TCP"}, {Port: 53, Protocol: "UDP"}}}},
 			"[x LoadBalancer 10.96.0.7 <pending> 80:30080/TCP,53/UDP 10m <none>]"},
+		//lint:ignore SA1019 served all the same, and asked for
 		{kinds.Endpoints, &corev1.Endpoints{ObjectMeta: meta, Subsets: []corev1.EndpointSubset{{Addresses: []corev1.EndpointAddress{{IP: "10.0.0.1"}, {IP: "10.0.0.2"}, {IP: "fd00::1"}, {IP: "10.0.0.4"}, {IP: "10.0.0.5"}}, Ports: []corev1.EndpointPort{{Port: 80}}}}},
 			"[x 10.0.0.1:80,10.0.0.2:80,[fd00::1]:80 + 2 more... 10m]"},
 		{kinds.Jobs, &batchv1.Job{ObjectMeta: meta, Spec: batchv1.JobSpec{Completions: &five}, Status: batchv1.JobStatus{Succeeded: 3, StartTime: &at}}, "[x Running 3/5 90s 10m   <none>]"},

@@ -127,9 +127,12 @@ func servicePorts(s *corev1.Service) string {
 	return orElse(strings.Join(pieces, ","), "<none>")
 }
 
+//lint:ignore SA1019 served all the same, and asked for
 var endpoints = []Column{name, text("Endpoints", corev1.Endpoints{}.SwaggerDoc()["subsets"], endpointAddresses), age}
 
 // endpointAddresses are the ready addresses with each of their ports; a headless service may have none.
+//
+//lint:ignore SA1019 served all the same, and asked for
 func endpointAddresses(e *corev1.Endpoints) string {
 	if len(e.Subsets) == 0 {
 		return "<none>"

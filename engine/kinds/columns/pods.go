@@ -14,7 +14,7 @@ import (
 	"example.com/kubeviz/engine/kinds"
 )
 
-var podDocs, podStatusDocs, podSpecDocs = corev1.Pod{}.SwaggerDoc(), corev1.PodStatus{}.SwaggerDoc(), corev1.PodSpec{}.SwaggerDoc()
+var podStatusDocs, podSpecDocs = corev1.PodStatus{}.SwaggerDoc(), corev1.PodSpec{}.SwaggerDoc()
 
 var pods = []Column{
 	name,

@@ -2,19 +2,19 @@ package rbac
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
+	"example.com/kubeviz/components/apiserver/resource/check"
 	"example.com/kubeviz/engine/kinds"
 )
 
 func clusterRoleResource() *resource.Resource {
 	return &resource.Resource{
 		Kind:     kinds.ClusterRoles,
-		Name:     path.ValidatePathSegmentName,
+		Name:     check.PathSegment,
 		Validate: resource.TypedCheck(validateClusterRole),
 	}
 }

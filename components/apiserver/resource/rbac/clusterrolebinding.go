@@ -3,17 +3,17 @@ package rbac
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
+	"example.com/kubeviz/components/apiserver/resource/check"
 	"example.com/kubeviz/engine/kinds"
 )
 
 func clusterRoleBindingResource() *resource.Resource {
 	return &resource.Resource{
 		Kind: kinds.ClusterRoleBindings,
-		Name: path.ValidatePathSegmentName,
+		Name: check.PathSegment,
 		Default: resource.Typed(func(b *rbacv1.ClusterRoleBinding) {
 			defaultBinding(&b.RoleRef, b.Subjects)
 		}),

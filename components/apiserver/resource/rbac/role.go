@@ -2,17 +2,17 @@ package rbac
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
+	"example.com/kubeviz/components/apiserver/resource/check"
 	"example.com/kubeviz/engine/kinds"
 )
 
 func roleResource() *resource.Resource {
 	return &resource.Resource{
 		Kind:     kinds.Roles,
-		Name:     path.ValidatePathSegmentName,
+		Name:     check.PathSegment,
 		Validate: resource.TypedCheck(func(r *rbacv1.Role) field.ErrorList { return rules(r.Rules, true) }),
 	}
 }

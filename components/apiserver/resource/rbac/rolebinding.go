@@ -3,7 +3,6 @@ package rbac
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
@@ -14,7 +13,7 @@ import (
 func roleBindingResource() *resource.Resource {
 	return &resource.Resource{
 		Kind: kinds.RoleBindings,
-		Name: path.ValidatePathSegmentName,
+		Name: check.PathSegment,
 		Default: resource.Typed(func(b *rbacv1.RoleBinding) {
 			defaultBinding(&b.RoleRef, b.Subjects)
 		}),
@@ -55,7 +54,7 @@ func roleRef(ref *rbacv1.RoleRef, kinds []string) field.ErrorList {
 	if ref.Name == "" {
 		return append(errs, field.Required(at.Child("name"), ""))
 	}
-	for _, text := range path.ValidatePathSegmentName(ref.Name, false) {
+	for _, text := range check.PathSegment(ref.Name, false) {
 		errs = append(errs, field.Invalid(at.Child("name"), ref.Name, text))
 	}
 	return errs
