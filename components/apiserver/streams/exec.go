@@ -10,8 +10,11 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cri-streaming/pkg/streaming/portforward"
 	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
+	"k8s.io/streaming/pkg/httpstream/spdy"
+	"k8s.io/streaming/pkg/httpstream/wsstream"
 	"k8s.io/utils/exec"
 
 	"example.com/kubeviz/components/kubeapi"
@@ -37,6 +40,9 @@ func (s Session) upgrade(w http.ResponseWriter, r *http.Request, q kubeapi.Conta
 	c, err = s.Ask(r.Context(), q)
 	var refused *kubeapi.KubeletError
 	switch {
+	case errors.As(err, &refused) && wsstream.IsWebSocketRequestWithStreamCloseProtocol(r): // the API server speaks to the client itself, and to the kubelet behind it
+		overWebSocket(w, r, &remotecommand.Options{}, func(*channels) error { return notUpgraded{refused} })
+		return nil, false, nil
 	case errors.As(err, &refused): // the kubelet's own words pass through as they are
 		http.Error(w, refused.Message, refused.Code)
 		return nil, false, nil
@@ -45,9 +51,8 @@ func (s Session) upgrade(w http.ResponseWriter, r *http.Request, q kubeapi.Conta
 	case c == nil:
 		http.Error(w, "the simulated cluster is paused", http.StatusServiceUnavailable)
 		return nil, false, nil
-	case !strings.EqualFold(r.Header.Get("Upgrade"), "SPDY/3.1"): // clients that prefer WebSocket fall back to SPDY when they read this
-		http.Error(w, "unable to upgrade: only SPDY/3.1 is served", http.StatusBadRequest)
-		return nil, false, nil
+	case !wsstream.IsWebSocketRequest(r) && !strings.EqualFold(r.Header.Get("Upgrade"), spdy.HeaderSpdy31):
+		return nil, false, apierrors.NewBadRequest("Upgrade request required")
 	}
 	return c, true, nil
 }
@@ -75,6 +80,12 @@ func (s Session) Exec(w http.ResponseWriter, r *http.Request, query url.Values) 
 	if !ok {
 		return err
 	}
+	if wsstream.IsWebSocketRequest(r) {
+		overWebSocket(w, r, o, func(ch *channels) error {
+			return executor{s, c}.ExecInContainer(r.Context(), "", "", "", query["command"], ch.in, ch.out, ch.err, o.TTY, ch.resize, 0)
+		})
+		return nil
+	}
 	remotecommand.ServeExec(w, r, executor{s, c}, s.Pod, "", query.Get("container"), query["command"], o, idleTimeout, creationTimeout, remotecommand.SupportedStreamingProtocols)
 	return nil
 }
@@ -90,6 +101,12 @@ func (s Session) Attach(w http.ResponseWriter, r *http.Request, query url.Values
 	if !ok {
 		return err
 	}
+	if wsstream.IsWebSocketRequest(r) {
+		overWebSocket(w, r, o, func(ch *channels) error {
+			return attacher{s, c}.AttachContainer(r.Context(), "", "", query.Get("container"), ch.in, ch.out, ch.err, o.TTY, ch.resize)
+		})
+		return nil
+	}
 	remotecommand.ServeAttach(w, r, attacher{s, c}, s.Pod, "", query.Get("container"), o, idleTimeout, creationTimeout, remotecommand.SupportedStreamingProtocols)
 	return nil
 }
@@ -99,6 +116,13 @@ func (s Session) PortForward(w http.ResponseWriter, r *http.Request) error {
 	c, ok, err := s.upgrade(w, r, kubeapi.ContainerQuery{})
 	if !ok {
 		return err
+	}
+	if tunnelled(r) {
+		t, inside, ok := openTunnel(w, r)
+		if !ok {
+			return nil
+		}
+		w, r = t, inside
 	}
 	portforward.ServePortForward(w, r, forwarder{c}, s.Pod, "", &portforward.V4Options{}, idleTimeout, creationTimeout, portforward.SupportedProtocols)
 	return nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/util/exec"
@@ -30,43 +31,43 @@ func serve(t *testing.T, ask Ask) *httptest.Server {
 	return s
 }
 
-// run runs a command with client-go, by WebSocket with SPDY to fall back on, as kubectl does.
-func run(t *testing.T, s *httptest.Server, in string, argv ...string) (out, errs string, err error) {
+// run runs a command with client-go, by WebSocket or by SPDY.
+func run(t *testing.T, s *httptest.Server, webSocket bool, in string, argv ...string) (out, errs string, err error) {
 	t.Helper()
 	q := url.Values{"command": argv, "stdin": {"true"}, "stdout": {"true"}, "stderr": {"true"}}
 	at, _ := url.Parse(s.URL + "/?" + q.Encode())
 	cfg := &rest.Config{Host: s.URL}
-	spdy, err := remotecommand.NewSPDYExecutor(cfg, http.MethodPost, at)
-	if err != nil {
-		t.Fatal(err)
+	by, err := remotecommand.NewSPDYExecutor(cfg, http.MethodPost, at)
+	if webSocket {
+		by, err = remotecommand.NewWebSocketExecutor(cfg, http.MethodGet, at.String())
 	}
-	ws, err := remotecommand.NewWebSocketExecutor(cfg, http.MethodGet, at.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	both, err := remotecommand.NewFallbackExecutor(ws, spdy, func(error) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
 	var o, e bytes.Buffer
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	err = both.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: strings.NewReader(in), Stdout: &o, Stderr: &e})
+	err = by.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: strings.NewReader(in), Stdout: &o, Stderr: &e})
 	return o.String(), e.String(), err
 }
 
+// ways are the two protocols that clients speak.
+var ways = map[string]bool{"WebSocket": true, "SPDY": false}
+
 func TestCommandsRunThroughTheClientLibrary(t *testing.T) {
 	s := serve(t, func(context.Context, kubeapi.ContainerQuery) (kubeapi.Container, error) { return box{}, nil })
-	if out, _, err := run(t, s, "some words\n", "cat"); err != nil || out != "some words\n" {
-		t.Errorf("cat: %v, %q", err, out)
-	}
-	_, errs, err := run(t, s, "", "exit")
-	var code exec.CodeExitError
-	if !errors.As(err, &code) || code.Code != 3 || errs != "bye" {
-		t.Errorf("exit: %v, %q", err, errs)
-	}
-	if _, _, err := run(t, s, "", "foo"); err == nil || !strings.HasSuffix(err.Error(), "error executing command in container: no such program") {
-		t.Errorf("foo: %v", err)
+	for name, ws := range ways {
+		if out, _, err := run(t, s, ws, "some words\n", "cat"); err != nil || out != "some words\n" {
+			t.Errorf("%s: cat: %v, %q", name, err, out)
+		}
+		_, errs, err := run(t, s, ws, "", "exit")
+		var code exec.CodeExitError
+		if !errors.As(err, &code) || code.Code != 3 || errs != "bye" {
+			t.Errorf("%s: exit: %v, %q", name, err, errs)
+		}
+		if _, _, err := run(t, s, ws, "", "foo"); err == nil || !strings.HasSuffix(err.Error(), "error executing command in container: no such program") {
+			t.Errorf("%s: foo: %v", name, err)
+		}
 	}
 }
 
@@ -74,7 +75,35 @@ func TestARefusalOfTheKubeletIsReadByTheClient(t *testing.T) {
 	s := serve(t, func(context.Context, kubeapi.ContainerQuery) (kubeapi.Container, error) {
 		return nil, &kubeapi.KubeletError{Code: 500, Message: `container not found ("c")`}
 	})
-	if _, _, err := run(t, s, "", "cat"); err == nil || !strings.Contains(err.Error(), `unable to upgrade connection: container not found ("c")`) {
-		t.Errorf("%v", err)
+	for name, ws := range ways {
+		want := `unable to upgrade connection: container not found ("c")`
+		if ws {
+			want = "Internal error occurred: " + want
+		}
+		if _, _, err := run(t, s, ws, "", "cat"); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestOldClientsOfWebSocketAreServed(t *testing.T) {
+	s := serve(t, func(context.Context, kubeapi.ContainerQuery) (kubeapi.Container, error) { return box{}, nil })
+	for protocol, want := range map[string][]string{
+		"v4.channel.k8s.io":        {"\x01", "\x02bye", "\x03{\"metadata\":{},\"status\":\"Failure\""},
+		"channel.k8s.io":           {"\x01", "\x02bye", "\x03command terminated with non-zero exit code"},
+		"base64.channel.k8s.io":    {"1", "2Ynll"},
+		"v4.base64.channel.k8s.io": {"1", "2Ynll"},
+	} {
+		conn, _, err := (&websocket.Dialer{Subprotocols: []string{protocol}}).Dial("ws"+strings.TrimPrefix(s.URL, "http")+"/?command=exit&stdout=1&stderr=1", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			_, data, err := conn.ReadMessage()
+			if err != nil || !strings.HasPrefix(string(data), w) {
+				t.Errorf("%s: %v, %q, want %q", protocol, err, data, w)
+			}
+		}
+		_ = conn.Close()
 	}
 }

@@ -41,6 +41,11 @@ func (web) Dial(port int) (io.ReadWriteCloser, error) {
 }
 
 func TestAPortIsForwardedThroughTheClientLibrary(t *testing.T) {
+	t.Run("by SPDY", func(t *testing.T) { forwardAPort(t, false) })
+	t.Run("through a WebSocket", func(t *testing.T) { forwardAPort(t, true) })
+}
+
+func forwardAPort(t *testing.T, tunnelled bool) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ask := func(context.Context, kubeapi.ContainerQuery) (kubeapi.Container, error) { return web{}, nil }
 		if err := (Session{Ask: ask, Now: time.Now, Pod: "p"}).Serve(w, r, "portforward", 0); err != nil {
@@ -53,8 +58,14 @@ func TestAPortIsForwardedThroughTheClientLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	at, _ := url.Parse(s.URL)
+	dialer := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, at)
+	if tunnelled {
+		if dialer, err = portforward.NewSPDYOverWebsocketDialer(at, &rest.Config{Host: s.URL}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	stop, ready := make(chan struct{}), make(chan struct{})
-	f, err := portforward.NewOnAddresses(spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, at), []string{"127.0.0.1"}, []string{"0:80", "0:81"}, stop, ready, io.Discard, io.Discard)
+	f, err := portforward.NewOnAddresses(dialer, []string{"127.0.0.1"}, []string{"0:80", "0:81"}, stop, ready, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
