@@ -5,6 +5,7 @@ package main
 
 import (
 	_ "example.com/kubeviz/tui/bgfix" // before Bubble Tea: see there
+	"k8s.io/klog/v2"
 
 	"context"
 	"encoding/json"
@@ -21,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 
 	"example.com/kubeviz/engine"
@@ -54,8 +56,12 @@ type exitError int
 func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 func main() {
+	quieten()
 	os.Exit(run(os.Args[1:]))
 }
+
+// quieten keeps what Kubernetes' libraries log off the terminal: it is nothing that users asked for, and it would tear the screen.
+func quieten() { klog.SetLogger(logr.Discard()) }
 
 // storeCheck is the word with which the program calls itself to check a file of the store; nobody else does.
 const storeCheck = "store-check"

@@ -69,6 +69,13 @@ type Connector func(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*kubeapi
 
 // connect hands a request on to the connector of its subresource.
 func (s *Server) connect(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
+	if rq.Verb == kubeapi.Get && rq.Subresource != "log" && rq.Subresource != "proxy" { // by WebSocket, which begins with GET: it runs something all the same
+		a := rq.attributes()
+		a.Verb = string(kubeapi.Create)
+		if ok, why := s.access.chain.Authorize(a); !ok {
+			return nil, forbidden(a, why)
+		}
+	}
 	rq.enter(stageStore)
 	obj, err := s.current(p, rq)
 	if err != nil {

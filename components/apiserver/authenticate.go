@@ -46,6 +46,8 @@ func (s *Server) identify(p *sim.Proc, rq *request) identity {
 			return identity{err: apierrors.NewUnauthorized("Unauthorized")}
 		}
 		id.user = u
+	case cred.Foreign:
+		return identity{err: apierrors.NewUnauthorized("Unauthorized")}
 	}
 	wanted := cred.Impersonate
 	if wanted.Name == "" && (wanted.UID != "" || len(wanted.Groups) > 0 || len(wanted.Extra) > 0) {

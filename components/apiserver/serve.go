@@ -121,6 +121,9 @@ func (s *Server) taken(p *sim.Proc, r *kubeapi.Request, now time.Time) *request 
 
 // traced tells requests that are journalled one by one: all that write, but for renewals of Leases.
 func (s *Server) traced(r *kubeapi.Request) bool {
+	if r.Container != nil && r.Container.Again {
+		return false
+	}
 	switch r.Verb {
 	case kubeapi.Get, kubeapi.List, kubeapi.Watch:
 		return false

@@ -14,6 +14,8 @@ type ContainerQuery struct {
 	Name string
 	// Previous asks for the instance before the present one.
 	Previous bool
+	// Again: the same client has asked before and looks for news. It was journalled then.
+	Again bool
 }
 
 // Kubelet is the door of a kubelet, as API servers knock at it. It is called in a process of the kubelet. The errors are what it answers: a *KubeletError.

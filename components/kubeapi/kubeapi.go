@@ -58,6 +58,8 @@ func ServiceAccount(namespace, name string) User {
 type Credential struct {
 	// Certified is the user that a client certificate names; empty Name: none was shown.
 	Certified User
+	// Foreign: a certificate was shown that the cluster's authority did not sign.
+	Foreign bool
 	// Token is a bearer token.
 	Token string
 	// Impersonate is whom the client wants to be taken for; empty Name: itself.

@@ -9,6 +9,7 @@ package serve
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ import (
 	"sync"
 	"time"
 
+	"example.com/kubeviz/components/apiserver/bootstrap"
 	"example.com/kubeviz/components/apiserver/gateway"
 	"example.com/kubeviz/components/apiserver/httpapi"
 	"example.com/kubeviz/components/apiserver/openapi"
@@ -101,7 +103,7 @@ func Start(e *engine.Engine, o Options) (*Serving, error) {
 	s := &Serving{e: e, out: e.Outside(), sessions: map[string]*session{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
-	tlsConfig := &tls.Config{Certificates: []tls.Certificate{cert}, ClientCAs: ca.Pool(), ClientAuth: tls.VerifyClientCertIfGiven, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	tlsConfig := &tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequestClientCert, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	host, _, _ := net.SplitHostPort(o.Listen)
 	docs := openapi.New(httpapi.Release)
 	var servers []pki.Server
@@ -110,7 +112,7 @@ func Start(e *engine.Engine, o Options) (*Serving, error) {
 		if i > 0 {
 			at, name = net.JoinHostPort(host, "0"), pki.ContextPrefix+"-"+d.Name
 		}
-		p, err := s.open(ctx, d, at, tlsConfig, docs, i == 0)
+		p, err := s.open(ctx, d, at, front{tlsConfig, ca.Pool(), docs}, i == 0)
 		if err != nil {
 			return nil, errors.Join(&UsageError{fmt.Errorf("--listen %s: %w", at, err)}, s.Close())
 		}
@@ -127,10 +129,10 @@ func Start(e *engine.Engine, o Options) (*Serving, error) {
 	return s, nil
 }
 
-// The administrator's identity, as kubeadm's admin.conf and the engine's own commands have it.
+// The administrator's identity, as kubeadm's admin.conf has it.
 const (
 	adminName  = "kubernetes-admin"
-	adminGroup = "system:masters"
+	adminGroup = bootstrap.Admins
 )
 
 func (s *Serving) writeKubeconfig(path string, data []byte) error {
@@ -152,7 +154,7 @@ func (s *Serving) writeKubeconfig(path string, data []byte) error {
 func (s *Serving) Ready(ctx context.Context) error {
 	c := s.out.Gateway.Enter(s.out.Balancer, gateway.Hello{ClientInfo: kubeapi.ClientInfo{UserAgent: "kubeviz"}, User: adminName})
 	defer c.Leave()
-	cred := &kubeapi.Credential{Certified: kubeapi.User{Name: adminName, Groups: []string{adminGroup, "system:authenticated"}}}
+	cred := &kubeapi.Credential{Certified: kubeapi.User{Name: adminName, Groups: []string{adminGroup}}}
 	for {
 		resp, err := c.Do(ctx, &kubeapi.Request{Verb: kubeapi.Get, Path: "/readyz", Credential: cred, Client: &kubeapi.ClientInfo{UserAgent: "kubeviz"}})
 		if err == nil && resp.Err == nil && !slices.ContainsFunc(resp.Checks, func(ck kubeapi.Check) bool { return ck.Readyz && ck.Failed }) {
@@ -194,7 +196,6 @@ type port struct {
 	door    *gateway.Door
 	addr    string // as listened on at first, with its number
 	server  *http.Server
-	tls     *tls.Config
 	through bool // the load balancer: stays open
 
 	mu       sync.Mutex
@@ -204,16 +205,29 @@ type port struct {
 
 type connKey struct{}
 
+// front is what all doors share.
+type front struct {
+	tls     *tls.Config
+	clients *x509.CertPool
+	docs    http.Handler
+}
+
 // open begins to serve a door.
-func (s *Serving) open(ctx context.Context, d *gateway.Door, at string, t *tls.Config, docs http.Handler, through bool) (*port, error) {
+func (s *Serving) open(ctx context.Context, d *gateway.Door, at string, f front, through bool) (*port, error) {
 	l, err := net.Listen("tcp", at)
 	if err != nil {
 		return nil, err
 	}
-	p := &port{s: s, door: d, addr: l.Addr().String(), tls: t, through: through}
-	h := httpapi.New(httpapi.Config{Upstream: p.upstream, Now: s.e.Now, HangUp: hangUp, OpenAPI: docs})
-	p.server = &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax, TLSConfig: t.Clone(), ErrorLog: log.New(io.Discard, "", 0),
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+	p := &port{s: s, door: d, addr: l.Addr().String(), through: through}
+	h := httpapi.New(httpapi.Config{Upstream: p.upstream, Now: s.e.Now, HangUp: hangUp, OpenAPI: f.docs, ClientCAs: f.clients})
+	p.server = &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax, TLSConfig: f.tls.Clone(), ErrorLog: log.New(io.Discard, "", 0),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			ctx = context.WithValue(ctx, connKey{}, c)
+			if k := under(c); k != nil {
+				ctx = k.lives(ctx)
+			}
+			return ctx
+		},
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	s.ports = append(s.ports, p)
@@ -350,6 +364,19 @@ type conn struct {
 	mu   sync.Mutex
 	own  []*session // that it holds
 	gone bool
+	end  context.CancelFunc
+}
+
+// lives is a context that ends with the connection, also when the request has taken it over (exec, attach, port-forward).
+func (c *conn) lives(ctx context.Context) context.Context {
+	ctx, end := context.WithCancel(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.end = end
+	if c.gone {
+		end()
+	}
+	return ctx
 }
 
 // abort closes the connection with a reset.
@@ -369,6 +396,9 @@ func (c *conn) Close() error {
 		c.mu.Lock()
 		own := c.own
 		c.own, c.gone = nil, true
+		if c.end != nil {
+			c.end()
+		}
 		c.mu.Unlock()
 		for _, x := range own {
 			c.l.s.release(x)
@@ -380,6 +410,11 @@ func (c *conn) Close() error {
 // connOf is the connection that a request came on.
 func connOf(r *http.Request) *conn {
 	c, _ := r.Context().Value(connKey{}).(net.Conn)
+	return under(c)
+}
+
+// under is the connection below TLS.
+func under(c net.Conn) *conn {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
 	}

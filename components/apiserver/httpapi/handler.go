@@ -2,13 +2,15 @@ package httpapi
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,6 +54,8 @@ type Config struct {
 	Resolver Resolver
 	// OpenAPI answers /openapi/...; nil: there is none.
 	OpenAPI http.Handler
+	// ClientCAs signed the certificates of clients; nil: none count.
+	ClientCAs *x509.CertPool
 	// Timeout of requests, on the wall; 0: RequestTimeout.
 	Timeout time.Duration
 }
@@ -152,26 +156,8 @@ func loopbackName(hostport string) bool {
 
 // request begins a kubeapi.Request for this call.
 func (c *call) request() *kubeapi.Request {
-	return &kubeapi.Request{Credential: credential(c.r), Client: client(c.r), Manager: manager(c.r.UserAgent())}
+	return &kubeapi.Request{Credential: c.h.credential(c.r), Client: client(c.r)}
 }
-
-// manager is the field manager of a client that names none: its user agent up to the slash (pkg/endpoints/handlers: managerOrUserAgent).
-func manager(agent string) string {
-	name, _, _ := strings.Cut(agent, "/")
-	out := make([]rune, 0, len(name))
-	for _, r := range name {
-		if strconv.IsPrint(r) {
-			out = append(out, r)
-		}
-		if len(string(out)) >= managerMax {
-			break
-		}
-	}
-	return string(out)
-}
-
-// managerMax is the longest name of a field manager.
-const managerMax = 128
 
 // context bounds the call: the server's limit, or the client's own ("timeout" of its URL), whichever is less.
 func (c *call) context() (context.Context, context.CancelFunc, error) {
@@ -244,11 +230,19 @@ func client(r *http.Request) *kubeapi.ClientInfo {
 }
 
 // credential is what a client shows for itself.
-func credential(r *http.Request) *kubeapi.Credential {
+func (h *Handler) credential(r *http.Request) *kubeapi.Credential {
 	cred := &kubeapi.Credential{}
-	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
-		subject := r.TLS.VerifiedChains[0][0].Subject
-		cred.Certified = kubeapi.User{Name: subject.CommonName, Groups: append(append([]string(nil), subject.Organization...), "system:authenticated")}
+	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+		shown := r.TLS.PeerCertificates
+		o := x509.VerifyOptions{Roots: h.cfg.ClientCAs, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+		for _, c := range shown[1:] {
+			o.Intermediates.AddCert(c)
+		}
+		if _, err := shown[0].Verify(o); err != nil || h.cfg.ClientCAs == nil {
+			cred.Foreign = true
+		} else {
+			cred.Certified = kubeapi.User{Name: shown[0].Subject.CommonName, Groups: slices.Clone(shown[0].Subject.Organization)}
+		}
 	}
 	if kind, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(kind, "bearer") {
 		cred.Token = strings.TrimSpace(token)
@@ -277,7 +271,13 @@ func (c *call) body() ([]byte, error) {
 	if c.r.Body == nil {
 		return nil, nil
 	}
+	to := http.NewResponseController(c.w)
+	_ = to.SetReadDeadline(time.Now().Add(c.h.cfg.Timeout)) // where there is none to set, the server's own limits hold
 	data, err := io.ReadAll(io.LimitReader(c.r.Body, bodyMax+1))
+	_ = to.SetReadDeadline(time.Time{})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)
+	}
 	if err != nil {
 		if c.r.Context().Err() != nil {
 			panic(http.ErrAbortHandler)

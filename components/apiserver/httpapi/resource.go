@@ -11,11 +11,13 @@ import (
 	metainternalvalidation "k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"example.com/kubeviz/components/apiserver/streams"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
 )
@@ -49,6 +51,10 @@ func (c *call) resource(t target) {
 	}
 	if !slices.Contains(allowed, string(r.Verb)) {
 		c.fail(notAllowed())
+		return
+	}
+	if s.Kind == kinds.Pods && streams.Handles(t.subresource) {
+		c.stream(r)
 		return
 	}
 	c.ask(r, s, sub)
@@ -99,7 +105,7 @@ func invalidOptions(kind string, errs field.ErrorList) error {
 
 // ask fills the request from query and body, carries it and writes the answer.
 func (c *call) ask(r *kubeapi.Request, s Served, sub kinds.Subresource) {
-	isAction := r.Subresource != "" && (sub.Kind != "" && sub.Group == "" && sub.Kind != "Binding" || r.Subresource == "log")
+	isAction := r.Subresource == "proxy"
 	if err := c.negotiate(r, s, isAction); err != nil {
 		c.fail(err)
 		return
@@ -152,10 +158,32 @@ func (c *call) listOptions(r *kubeapi.Request) error {
 	if r.Name != "" { // the old form of a watch on one object
 		return apierrors.NewBadRequest("watches of one object are asked for by the field selector metadata.name")
 	}
+	selected, err := fieldsOf(r, o.FieldSelector)
+	if err != nil {
+		return err
+	}
+	o.FieldSelector = selected
 	r.Labels, r.Fields, r.Limit, r.Continue = o.LabelSelector, o.FieldSelector, o.Limit, o.Continue
 	r.ResourceVersion, r.ResourceVersionMatch = o.ResourceVersion, o.ResourceVersionMatch
 	r.SendBookmarks, r.SendInitialEvents = o.AllowWatchBookmarks, o.SendInitialEvents
 	return nil
+}
+
+// fieldsOf is a field selector in the names of the kind itself, where the client used those of a face.
+func fieldsOf(r *kubeapi.Request, sel fields.Selector) (fields.Selector, error) {
+	if r.Face == nil || r.Face.Fields == nil || sel == nil {
+		return sel, nil
+	}
+	return sel.Transform(func(name, value string) (string, string, error) {
+		if name == "metadata.name" || name == "metadata.namespace" {
+			return name, value, nil
+		}
+		own, ok := r.Face.Fields[name]
+		if !ok {
+			return "", "", apierrors.NewBadRequest("field label not supported: " + name)
+		}
+		return own, value, nil
+	})
 }
 
 // object reads the body of a create or an update.

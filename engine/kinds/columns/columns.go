@@ -115,6 +115,7 @@ var table = map[*kinds.Kind][]Column{
 	kinds.ValidatingAdmissionPolicies: validatingAdmissionPolicies, kinds.ValidatingAdmissionPolicyBindings: validatingAdmissionPolicyBindings,
 	kinds.MutatingAdmissionPolicies: mutatingAdmissionPolicies, kinds.MutatingAdmissionPolicyBindings: mutatingAdmissionPolicyBindings,
 	kinds.ValidatingWebhookConfigurations: validatingWebhooks, kinds.MutatingWebhookConfigurations: mutatingWebhooks,
+	kinds.ComponentStatuses: componentStatuses,
 }
 
 // docs describes the fields that all objects have.

@@ -29,7 +29,7 @@ func recorded(t *testing.T) map[string][]metav1.TableColumnDefinition {
 
 func TestColumnsAreThoseOfTheRealServer(t *testing.T) {
 	all := recorded(t)
-	for _, k := range kinds.All() {
+	for _, k := range append(kinds.All(), kinds.ComponentStatuses) {
 		names := []string{k.APIVersion() + "/" + k.Resource}
 		for _, f := range k.Faces {
 			names = append(names, f.GVK().GroupVersion().String()+"/"+k.Resource)

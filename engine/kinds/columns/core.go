@@ -248,3 +248,28 @@ func accessModes(modes []corev1.PersistentVolumeAccessMode) string {
 	}
 	return strings.Join(list, ",")
 }
+
+var componentStatuses = []Column{
+	name,
+	text("Status", "Status of the component conditions", func(c *corev1.ComponentStatus) string { return healthOf(c).status }),
+	text("Message", "Message of the component conditions", func(c *corev1.ComponentStatus) string { return healthOf(c).message }),
+	text("Error", "Error of the component conditions", func(c *corev1.ComponentStatus) string { return healthOf(c).err }),
+}
+
+type componentHealth struct{ status, message, err string }
+
+// healthOf is what a component's condition says.
+func healthOf(c *corev1.ComponentStatus) componentHealth {
+	h := componentHealth{status: "Unknown"}
+	for i := range c.Conditions {
+		cond := &c.Conditions[i]
+		if cond.Type != corev1.ComponentHealthy {
+			continue
+		}
+		h = componentHealth{"Unhealthy", cond.Message, cond.Error}
+		if cond.Status == corev1.ConditionTrue {
+			h.status = "Healthy"
+		}
+	}
+	return h
+}
