@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"mime"
 	"reflect"
+	"slices"
 	"sync"
 
 	"net/http"
@@ -80,6 +81,8 @@ func decode(body []byte, mediaType, validation string, want schema.GroupVersionK
 			for _, e := range strict.Errors() {
 				warnings = append(warnings, e.Error())
 			}
+		case runtime.IsNotRegisteredError(err) && gvk != nil && gvk.Group == want.Group && slices.Contains(formerVersions[gvk.Group], gvk.Version):
+			return nil, otherVersion(gvk.GroupVersion(), want.GroupVersion())
 		case runtime.IsNotRegisteredError(err) && gvk != nil:
 			return nil, undecodable(runtime.NewNotRegisteredErrForKind(registeredIn, *gvk), want.Kind, gvk, body)
 		default:
@@ -96,6 +99,26 @@ func decode(body []byte, mediaType, validation string, want schema.GroupVersionK
 		return nil, otherVersion(gvk.GroupVersion(), want.GroupVersion())
 	}
 	return warnings, nil
+}
+
+// formerVersions are those that the real server can still read, and serves no more.
+var formerVersions = map[string][]string{
+	"admissionregistration.k8s.io": {"v1alpha1", "v1beta1"},
+	"apps":                         {"v1beta1", "v1beta2"},
+	"authentication.k8s.io":        {"v1alpha1", "v1beta1"},
+	"authorization.k8s.io":         {"v1beta1"},
+	"autoscaling":                  {"v2beta1", "v2beta2"},
+	"batch":                        {"v1beta1"},
+	"certificates.k8s.io":          {"v1alpha1", "v1beta1"},
+	"coordination.k8s.io":          {"v1alpha2", "v1beta1"},
+	"discovery.k8s.io":             {"v1beta1"},
+	"events.k8s.io":                {"v1beta1"},
+	"networking.k8s.io":            {"v1beta1"},
+	"node.k8s.io":                  {"v1alpha1", "v1beta1"},
+	"policy":                       {"v1beta1"},
+	"rbac.authorization.k8s.io":    {"v1alpha1", "v1beta1"},
+	"scheduling.k8s.io":            {"v1alpha1", "v1beta1"},
+	"storage.k8s.io":               {"v1alpha1", "v1beta1"},
 }
 
 func otherVersion(got, want schema.GroupVersion) error {

@@ -271,13 +271,14 @@ func (c *call) manager(r *kubeapi.Request, name string) {
 	}
 }
 
-// patchTypes in the order in which a refusal lists them.
+// patchTypes are the media types of patches.
 var patchTypes = []types.PatchType{types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType}
 
 func (c *call) patch(r *kubeapi.Request, s Served) error {
 	r.PatchType = types.PatchType(contentType(c.r))
 	if c.r.Header.Get("Content-Type") == "" || !slices.Contains(patchTypes, r.PatchType) {
-		return unsupportedMedia("application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml")
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
+			Details: &metav1.StatusDetails{}, Message: "415: Unsupported Media Type"}}
 	}
 	body, err := c.body()
 	if err != nil {
