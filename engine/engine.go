@@ -72,18 +72,19 @@ type Options struct {
 
 // Engine runs one cluster.
 type Engine struct {
-	opts    Options
-	loop    *sim.Loop
-	net     *simnet.Net
-	journal *journal.Journal
-	codec   *apiserver.Codec
-	announ  *apiserver.Announcer
-	tokens  *authn.Issuer // the key of service accounts' tokens, one for all masters
-	lb      *balancer.Balancer
-	you     *kubeapi.Process
-	store   *storeDoor
-	dir     string // of the store; removed at Close when temporary
-	root    event.Seq
+	opts      Options
+	loop      *sim.Loop
+	net       *simnet.Net
+	journal   *journal.Journal
+	codec     *apiserver.Codec
+	announ    *apiserver.Announcer
+	tokens    *authn.Issuer // the key of service accounts' tokens, one for all masters
+	authority string        // certificate of the cluster's authority, PEM
+	lb        *balancer.Balancer
+	you       *kubeapi.Process
+	store     *storeDoor
+	dir       string // of the store; removed at Close when temporary
+	root      event.Seq
 
 	machines []*machine
 	byHost   map[string]*machine
@@ -133,11 +134,13 @@ func New(o Options) (*Engine, error) {
 	e.net = simnet.New(e.loop)
 	e.codec = apiserver.NewCodec()
 	e.announ = apiserver.NewAnnouncer(e.codec, e.journal)
-	tokens, err := authn.NewIssuer()
-	if err != nil {
+	var err error
+	if e.tokens, err = authn.NewIssuer(); err != nil {
 		return nil, err
 	}
-	e.tokens = tokens
+	if e.authority, err = newAuthority(e.loop.Rand("authority"), o.Start); err != nil {
+		return nil, err
+	}
 	masters, workers := hostNames("master", o.Scenario.Cluster.Masters), hostNames("worker", o.Scenario.Cluster.Workers)
 	if err := e.openStore(masters); err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ type plugin func(a *attributes) error
 
 // The plugins of this model, in Kubernetes' order (fidelity API-4). NamespaceLifecycle and NodeRestriction refuse in both passes in Kubernetes; the first is enough.
 var (
-	mutating   = []plugin{namespaceLifecycle, taintNewNodes, priority, defaultTolerationSeconds, noEscalation}
+	mutating   = []plugin{namespaceLifecycle, serviceAccount, taintNewNodes, priority, defaultTolerationSeconds, noEscalation}
 	validating = []plugin{nodeRestriction}
 )
 

@@ -15,6 +15,8 @@ import (
 	"example.com/kubeviz/components/controller/nodelifecycle"
 	"example.com/kubeviz/components/controller/podgc"
 	"example.com/kubeviz/components/controller/replicaset"
+	"example.com/kubeviz/components/controller/rootca"
+	"example.com/kubeviz/components/controller/serviceaccount"
 	"example.com/kubeviz/components/controller/tainteviction"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/components/kubeapi/leaderelect"
@@ -40,17 +42,20 @@ type Config struct {
 	KeepLeaseOnExit bool
 	// OnNewLeader, if set, hears each leader this program observes.
 	OnNewLeader func(identity string)
+	// RootCA is the certificate of the cluster's authority (PEM), which every namespace is given; empty: it is not published.
+	RootCA string
 }
 
 // Manager is the running program.
 type Manager struct {
-	pr   *kubeapi.Process
-	stop sim.Future[event.Seq]
+	pr     *kubeapi.Process
+	rootCA string
+	stop   sim.Future[event.Seq]
 }
 
 // Start runs the program in pr's group and returns. It ends itself by pr.Exit: with code 1 when leadership is lost, with 0 after Stop.
 func Start(pr *kubeapi.Process, cfg Config) *Manager {
-	m := &Manager{pr: pr}
+	m := &Manager{pr: pr, rootCA: cfg.RootCA}
 	election := leaderelect.Config{
 		Process: pr, Namespace: LeaseNamespace, Name: LeaseName, Recorder: record.New(pr, "kube-controller-manager"),
 		LeaseDuration: cfg.LeaseDuration, RenewDeadline: cfg.RenewDeadline, RetryPeriod: cfg.RetryPeriod,
@@ -90,6 +95,10 @@ func (m *Manager) lead(p *sim.Proc) {
 		tainteviction.New(own("node-controller"), in), // it was a part of the former, and still goes by its name
 		podgc.New(own("pod-garbage-collector"), in),
 		garbagecollector.New(own("generic-garbage-collector"), in),
+		serviceaccount.New(own("service-account-controller"), in),
+	}
+	if m.rootCA != "" {
+		controllers = append(controllers, rootca.New(own("root-ca-cert-publisher"), in, m.rootCA))
 	}
 	in.Start()
 	in.WaitSynced(p)

@@ -234,7 +234,7 @@ func TestAPodThatIsRelabelledIsReleasedAndAMatchingOrphanAdopted(t *testing.T) {
 	if len(free.OwnerReferences) != 0 || len(livePods(c)) != 3 {
 		t.Fatalf("owners %v, %d pods; want a free pod and a replacement", free.OwnerReferences, len(livePods(c)))
 	}
-	labels := livePods(c)[1].Labels
+	labels := pod.Labels // as its replica set gave them
 	c.Update(kinds.Pods, "default", pod.Name, "", func(o kinds.Object) { o.(*corev1.Pod).Labels = labels })
 	c.Run(2 * time.Second)
 	owned := 0

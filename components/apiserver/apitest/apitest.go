@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -145,7 +146,20 @@ func New(t testing.TB, opts ...Option) *Cluster {
 		_, why := c.Server.Ready()
 		t.Fatalf("API servers are not ready after a minute: %s", why)
 	}
+	for _, ns := range []string{"kube-system", "kube-public", "kube-node-lease", "default"} {
+		c.account(ns)
+	}
 	return c
+}
+
+// account makes what the serviceaccount controller makes in a namespace: without it pods are refused.
+func (c *Cluster) account(namespace string) {
+	c.T.Helper()
+	c.DoAs(c.Process("workstation", "accounts", Admin), func(p *sim.Proc, client *kubeapi.Client) { // a connection of its own: the test's is not to exist before the test begins
+		if _, err := kubeapi.Make(p, client, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}}); err != nil {
+			c.T.Fatalf("service account of namespace %s: %v", namespace, err)
+		}
+	})
 }
 
 // StartServer starts the API server of a master, again if its last one ended, and returns its program.
@@ -269,7 +283,7 @@ func (c *Cluster) Create(obj kinds.Object) kinds.Object {
 	return stored
 }
 
-// TryCreate makes an object, in namespace default if it names none.
+// TryCreate makes an object, in namespace default if it names none, and in a new namespace the ServiceAccount "default".
 func (c *Cluster) TryCreate(obj kinds.Object) (stored kinds.Object, err error) {
 	c.T.Helper()
 	obj = obj.DeepCopyObject().(kinds.Object)
@@ -277,6 +291,9 @@ func (c *Cluster) TryCreate(obj kinds.Object) (stored kinds.Object, err error) {
 		obj.SetNamespace("default")
 	}
 	c.Do(func(p *sim.Proc, client *kubeapi.Client) { stored, err = kubeapi.Make(p, client, obj) })
+	if ns, ok := stored.(*corev1.Namespace); ok && err == nil {
+		c.account(ns.Name)
+	}
 	return stored, err
 }
 

@@ -10,6 +10,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/kubeviz/components/kubeapi"
@@ -35,17 +36,28 @@ type Informers struct {
 	Deployments *kubeapi.Informer[*appsv1.Deployment]
 	Leases      *kubeapi.Informer[*coordinationv1.Lease]
 	Namespaces  *kubeapi.Informer[*corev1.Namespace]
+	// ServiceAccounts are those named "default", RootCAs the ConfigMaps named "kube-root-ca.crt": what every namespace is given. Nobody here reads others.
+	ServiceAccounts *kubeapi.Informer[*corev1.ServiceAccount]
+	RootCAs         *kubeapi.Informer[*corev1.ConfigMap]
 }
+
+// What every namespace is given.
+const (
+	DefaultServiceAccount = "default"
+	RootCAConfigMap       = "kube-root-ca.crt"
+)
 
 // New makes the informers of a program. Nothing is read before Start.
 func New(pr *kubeapi.Process) *Informers {
 	in := &Informers{
-		Pods:        kubeapi.NewInformer[*corev1.Pod](pr, kinds.Pods, kubeapi.InformerOptions{}),
-		Nodes:       kubeapi.NewInformer[*corev1.Node](pr, kinds.Nodes, kubeapi.InformerOptions{}),
-		ReplicaSets: kubeapi.NewInformer[*appsv1.ReplicaSet](pr, kinds.ReplicaSets, kubeapi.InformerOptions{}),
-		Deployments: kubeapi.NewInformer[*appsv1.Deployment](pr, kinds.Deployments, kubeapi.InformerOptions{}),
-		Leases:      kubeapi.NewInformer[*coordinationv1.Lease](pr, kinds.Leases, kubeapi.InformerOptions{}),
-		Namespaces:  kubeapi.NewInformer[*corev1.Namespace](pr, kinds.Namespaces, kubeapi.InformerOptions{}),
+		Pods:            kubeapi.NewInformer[*corev1.Pod](pr, kinds.Pods, kubeapi.InformerOptions{}),
+		Nodes:           kubeapi.NewInformer[*corev1.Node](pr, kinds.Nodes, kubeapi.InformerOptions{}),
+		ReplicaSets:     kubeapi.NewInformer[*appsv1.ReplicaSet](pr, kinds.ReplicaSets, kubeapi.InformerOptions{}),
+		Deployments:     kubeapi.NewInformer[*appsv1.Deployment](pr, kinds.Deployments, kubeapi.InformerOptions{}),
+		Leases:          kubeapi.NewInformer[*coordinationv1.Lease](pr, kinds.Leases, kubeapi.InformerOptions{}),
+		Namespaces:      kubeapi.NewInformer[*corev1.Namespace](pr, kinds.Namespaces, kubeapi.InformerOptions{}),
+		ServiceAccounts: kubeapi.NewInformer[*corev1.ServiceAccount](pr, kinds.ServiceAccounts, named(DefaultServiceAccount)),
+		RootCAs:         kubeapi.NewInformer[*corev1.ConfigMap](pr, kinds.ConfigMaps, named(RootCAConfigMap)),
 	}
 	in.Pods.Index(ByNode, func(p *corev1.Pod) []string { return []string{p.Spec.NodeName} })
 	in.Pods.Index(ByOwner, func(p *corev1.Pod) []string { return []string{owner(p)} })
@@ -54,6 +66,10 @@ func New(pr *kubeapi.Process) *Informers {
 	in.ReplicaSets.Index(ByNamespace, func(rs *appsv1.ReplicaSet) []string { return []string{rs.Namespace} })
 	in.Deployments.Index(ByNamespace, func(d *appsv1.Deployment) []string { return []string{d.Namespace} })
 	return in
+}
+
+func named(name string) kubeapi.InformerOptions {
+	return kubeapi.InformerOptions{Fields: fields.OneTermEqualSelector("metadata.name", name)}
 }
 
 // Orphan is the ByOwner value of objects in a namespace that no controller owns.
@@ -69,6 +85,8 @@ func owner(o metav1.Object) string {
 // Start runs all informers. Handlers and further indexes come before.
 func (in *Informers) Start() {
 	in.Namespaces.Start()
+	in.ServiceAccounts.Start()
+	in.RootCAs.Start()
 	in.Nodes.Start()
 	in.Leases.Start()
 	in.Deployments.Start()
@@ -79,6 +97,8 @@ func (in *Informers) Start() {
 // WaitSynced parks p until every first list is in.
 func (in *Informers) WaitSynced(p *sim.Proc) {
 	in.Namespaces.WaitSynced(p)
+	in.ServiceAccounts.WaitSynced(p)
+	in.RootCAs.WaitSynced(p)
 	in.Nodes.WaitSynced(p)
 	in.Leases.WaitSynced(p)
 	in.Deployments.WaitSynced(p)
