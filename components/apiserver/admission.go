@@ -40,7 +40,7 @@ type plugin func(a *attributes) error
 // The plugins of this model, in Kubernetes' order (fidelity API-4). NamespaceLifecycle and NodeRestriction refuse in both passes in Kubernetes; the first is enough.
 var (
 	mutating   = []plugin{namespaceLifecycle, serviceAccount, taintNewNodes, priority, defaultTolerationSeconds, noEscalation}
-	validating = []plugin{nodeRestriction}
+	validating = []plugin{nodeRestriction, onePriorityDefault}
 )
 
 func (s *Server) mutate(a *attributes) error   { return run(mutating, a) }
@@ -103,41 +103,6 @@ func taintNewNodes(a *attributes) error {
 	taint := corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
 	if !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) }) {
 		node.Spec.Taints = append(node.Spec.Taints, taint)
-	}
-	return nil
-}
-
-// systemClasses are the priority classes every cluster has.
-var systemClasses = map[string]int32{"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
-
-// priority turns the name of a priority class into its number.
-func priority(a *attributes) error {
-	pod, ok := a.obj.(*corev1.Pod)
-	if !ok || a.rq.Subresource != "" {
-		return nil
-	}
-	if old, ok := a.old.(*corev1.Pod); ok {
-		if pod.Spec.Priority == nil {
-			pod.Spec.Priority = old.Spec.Priority
-		}
-		if pod.Spec.PreemptionPolicy == nil {
-			pod.Spec.PreemptionPolicy = old.Spec.PreemptionPolicy
-		}
-		return nil
-	}
-	value := int32(0)
-	if name := pod.Spec.PriorityClassName; name != "" {
-		if value, ok = systemClasses[name]; !ok {
-			return a.forbid("no PriorityClass with name %s was found", name)
-		}
-	}
-	policy := corev1.PreemptLowerPriority
-	if pod.Spec.Priority != nil && *pod.Spec.Priority != value {
-		return a.forbid("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", *pod.Spec.Priority, value)
-	}
-	pod.Spec.Priority = &value
-	if pod.Spec.PreemptionPolicy == nil {
-		pod.Spec.PreemptionPolicy = &policy
 	}
 	return nil
 }

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"example.com/kubeviz/components/apiserver/authn"
 	"example.com/kubeviz/components/apiserver/internal/managed"
 	"example.com/kubeviz/components/apiserver/resource/registry"
@@ -134,8 +137,11 @@ func (s *Server) dial(p *sim.Proc) bool {
 func (s *Server) bootstrap(p *sim.Proc) {
 	done := false
 	s.proc.Go("start hooks", func(p *sim.Proc) {
+		for _, class := range systemClasses() { // before the namespaces: whoever can make pods there can name them
+			s.ensureThere(p, class)
+		}
 		for _, name := range systemNamespaces {
-			s.ensureNamespace(p, name)
+			s.ensureThere(p, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		}
 		s.ensureRoles(p)
 		done = true

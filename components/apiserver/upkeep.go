@@ -3,13 +3,8 @@ package apiserver
 import (
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/event"
-	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
 	"example.com/kubeviz/raftstore"
 	"example.com/kubeviz/raftstore/mvcc"
@@ -35,24 +30,6 @@ var systemNamespaces = []string{"kube-system", "kube-public", "kube-node-lease",
 
 // loopback is the server's own identity.
 var loopback = kubeapi.User{Name: "system:apiserver", Groups: []string{"system:masters", "system:authenticated"}}
-
-// ensureNamespace creates a namespace unless it exists, trying until it works.
-func (s *Server) ensureNamespace(p *sim.Proc, name string) {
-	for {
-		res, err := s.door.read(p, mvcc.Range{Key: kinds.Namespaces.Key("", name), KeysOnly: true}, p.Now().Add(requestTimeout))
-		if err == nil && res.Count > 0 {
-			return
-		}
-		if err == nil {
-			resp := s.Serve(p, &kubeapi.Request{Verb: kubeapi.Create, Kind: kinds.Namespaces, Name: name, User: loopback, Manager: "kube-apiserver", From: s.proc.Addr,
-				Cause: s.proc.Cause, Object: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}})
-			if resp.Err == nil || apierrors.IsAlreadyExists(resp.Err) {
-				return
-			}
-		}
-		p.Sleep(time.Second)
-	}
-}
 
 // tally counts answered requests between two reports.
 type tally struct {

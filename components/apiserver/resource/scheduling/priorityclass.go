@@ -31,7 +31,13 @@ func priorityClassResource() *resource.Resource {
 		}),
 		Validate:       resource.TypedCheck(validatePriorityClass),
 		ValidateUpdate: resource.TypedCheckUpdate(validatePriorityClassUpdate),
-		Generation:     true, // it begins at 1 and stays there: nothing that counts can change
+		Deletable: func(_, name string) string {
+			if _, ok := systemClasses[name]; ok {
+				return "this is a system priority class and cannot be deleted"
+			}
+			return ""
+		},
+		Generation: true, // it begins at 1 and stays there: nothing that counts can change
 	}
 }
 
