@@ -39,8 +39,8 @@ type plugin func(a *attributes) error
 
 // The plugins of this model, in Kubernetes' order (fidelity API-4). NamespaceLifecycle and NodeRestriction refuse in both passes in Kubernetes; the first is enough.
 var (
-	mutating   = []plugin{namespaceLifecycle, serviceAccount, taintNewNodes, priority, defaultTolerationSeconds, noEscalation}
-	validating = []plugin{nodeRestriction, onePriorityDefault}
+	mutating   = []plugin{namespaceLifecycle, limitRanger, serviceAccount, taintNewNodes, priority, defaultTolerationSeconds, defaultStorageClass, runtimeClass, noEscalation}
+	validating = []plugin{withinLimits, nodeRestriction, onePriorityDefault, resizableClaim}
 )
 
 func (s *Server) mutate(a *attributes) error   { return run(mutating, a) }
