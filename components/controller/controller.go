@@ -9,6 +9,7 @@ package controller
 import (
 	"time"
 
+	"example.com/kubeviz/components/controller/clusterroleaggregation"
 	"example.com/kubeviz/components/controller/deployment"
 	"example.com/kubeviz/components/controller/garbagecollector"
 	"example.com/kubeviz/components/controller/informers"
@@ -96,6 +97,7 @@ func (m *Manager) lead(p *sim.Proc) {
 		podgc.New(own("pod-garbage-collector"), in),
 		garbagecollector.New(own("generic-garbage-collector"), in),
 		serviceaccount.New(own("service-account-controller"), in),
+		clusterroleaggregation.New(own("clusterrole-aggregation-controller"), in),
 	}
 	if m.rootCA != "" {
 		controllers = append(controllers, rootca.New(own("root-ca-cert-publisher"), in, m.rootCA))

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,6 +40,7 @@ type Informers struct {
 	// ServiceAccounts are those named "default", RootCAs the ConfigMaps named "kube-root-ca.crt": what every namespace is given. Nobody here reads others.
 	ServiceAccounts *kubeapi.Informer[*corev1.ServiceAccount]
 	RootCAs         *kubeapi.Informer[*corev1.ConfigMap]
+	ClusterRoles    *kubeapi.Informer[*rbacv1.ClusterRole]
 }
 
 // What every namespace is given.
@@ -58,6 +60,7 @@ func New(pr *kubeapi.Process) *Informers {
 		Namespaces:      kubeapi.NewInformer[*corev1.Namespace](pr, kinds.Namespaces, kubeapi.InformerOptions{}),
 		ServiceAccounts: kubeapi.NewInformer[*corev1.ServiceAccount](pr, kinds.ServiceAccounts, named(DefaultServiceAccount)),
 		RootCAs:         kubeapi.NewInformer[*corev1.ConfigMap](pr, kinds.ConfigMaps, named(RootCAConfigMap)),
+		ClusterRoles:    kubeapi.NewInformer[*rbacv1.ClusterRole](pr, kinds.ClusterRoles, kubeapi.InformerOptions{}),
 	}
 	in.Pods.Index(ByNode, func(p *corev1.Pod) []string { return []string{p.Spec.NodeName} })
 	in.Pods.Index(ByOwner, func(p *corev1.Pod) []string { return []string{owner(p)} })
@@ -87,6 +90,7 @@ func (in *Informers) Start() {
 	in.Namespaces.Start()
 	in.ServiceAccounts.Start()
 	in.RootCAs.Start()
+	in.ClusterRoles.Start()
 	in.Nodes.Start()
 	in.Leases.Start()
 	in.Deployments.Start()
@@ -99,6 +103,7 @@ func (in *Informers) WaitSynced(p *sim.Proc) {
 	in.Namespaces.WaitSynced(p)
 	in.ServiceAccounts.WaitSynced(p)
 	in.RootCAs.WaitSynced(p)
+	in.ClusterRoles.WaitSynced(p)
 	in.Nodes.WaitSynced(p)
 	in.Leases.WaitSynced(p)
 	in.Deployments.WaitSynced(p)
