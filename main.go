@@ -25,6 +25,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 
+	"example.com/kubeviz/components/kubectl/real"
 	"example.com/kubeviz/engine"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/headless"
@@ -69,6 +70,9 @@ const storeCheck = "store-check"
 func run(args []string) int {
 	if len(args) == 2 && args[0] == storeCheck {
 		return engine.StoreCheck(args[1], os.Stdout)
+	}
+	if len(args) > 0 && args[0] == real.Child {
+		return real.Main(args[1:])
 	}
 	cmd := rootCommand()
 	cmd.SetArgs(args)
@@ -192,7 +196,7 @@ and watch the election and the pods move. Nothing on your machine or network is 
 	root.Flags().StringVar(&record, "record", "", "write the journal of the session to this file")
 	screen.add(root)
 	root.SetVersionTemplate("kubeviz {{.Version}}\n")
-	root.AddCommand(runCommand(), serveCommand(), replayCommand(), presetsCommand(), infoCommand())
+	root.AddCommand(runCommand(), serveCommand(), replayCommand(), presetsCommand(), infoCommand(), kubectlCommand())
 	return root
 }
 

@@ -26,7 +26,7 @@ type rule struct {
 var vocabulary = []string{"engine/event", "engine/command", "engine/kinds", "engine/kinds/columns", "engine/fault", "engine/clock"}
 
 var rules = []rule{
-	{".", []string{"tui", "tui/...", "engine", "engine/...", "presets"}, "main wires flags to the screen, a run, a replay or the list of presets"},
+	{".", []string{"tui", "tui/...", "engine", "engine/...", "presets", "components/kubectl/real"}, "main wires flags to the screen, a run, a replay or the list of presets, and is kubectl as a child of itself"},
 	{"presets", []string{"engine/scenario"}, "presets are scenarios as data"},
 
 	{"engine/clock", nil, "time knows nobody"},
@@ -67,9 +67,13 @@ var rules = []rule{
 	{"components/kubelet", append([]string{"engine/sim", "components/kubeapi", "components/kubeapi/...", "components/kubelet/..."}, vocabulary...), "the only one that touches the runtime"},
 	{"components/kubelet/...", append([]string{"engine/sim", "components/kubelet/..."}, vocabulary...), "the runtime knows no API"},
 	{"components/balancer", append([]string{"engine/sim", "engine/simnet", "components/kubeapi"}, vocabulary...), "stands before the API servers"},
+	{"components/kubectl/real", []string{"components/kubectl/real/words"}, "kubectl itself, in a process of its own: it meets the cluster over HTTP"},
+	{"components/kubectl/real/words", nil, "initialised before kubectl, so it stands on nothing"},
+	{"engine/child", nil, "a program that is started knows nobody"},
+	{"engine/running", nil, "a list of files"},
 	{"components/kubectl", append([]string{"engine/sim", "components/kubeapi"}, vocabulary...), "a client like any other"},
 
-	{"tui", append([]string{"tui/...", "engine/world", "engine/journal", "engine/timeline", "engine/trace"}, vocabulary...), "the screen sees the fold and gives commands, nothing else"},
+	{"tui", append([]string{"tui/...", "engine/child", "engine/world", "engine/journal", "engine/timeline", "engine/trace"}, vocabulary...), "the screen sees the fold and gives commands, nothing else"},
 	{"tui/...", append([]string{"tui", "tui/...", "engine/world", "engine/journal", "engine/timeline", "engine/trace"}, vocabulary...), "the screen sees the fold and gives commands, nothing else"},
 }
 

@@ -1,0 +1,141 @@
+// Package real is kubectl itself: the code of k8s.io/kubectl, as the program of a child process of our own binary.
+//
+// Main is entered only in such a child (main's hidden word): kubectl exits, installs signal handlers, reads standard input and leaks a few hundred KiB per call, all of
+// which a process of its own bears and a screen does not. The scenarios and headless runs have the small kubectl of the folder above instead: it runs on the loop in
+// simulated time, without HTTP, so that a run with a seed stays repeatable. The child's environment is made by engine/child, the cluster it speaks to is found by
+// engine/running.
+//
+// What differs from the kubectl of the user's shell: it reaches the cluster that its environment names and no other (--kubeconfig and --server are refused), it has no
+// plugins and no kuberc, and what listens (proxy, port-forward) listens on loopback only. `-f URL` is fetched, as by any kubectl.
+//
+// Owns: Main, Version. Imports of ours: components/kubectl/real/words. Goroutines: those of kubectl. Time: wall.
+package real
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/component-base/cli"
+	"k8s.io/component-base/logs"
+	"k8s.io/kubectl/pkg/cmd"
+	"k8s.io/kubectl/pkg/cmd/plugin"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"example.com/kubeviz/components/kubectl/real/words"
+)
+
+// Child is the word, in the place of a command, with which the program calls itself to be kubectl.
+const Child = words.Child
+
+// UserHome is the variable that holds the user's home directory, which an editor is given back: HOME itself is one of ours.
+const UserHome = "KUBEVIZ_USER_HOME"
+
+// Main is the whole of a child: arguments as after the word kubectl, the exit code returned (kubectl may exit by itself before).
+func Main(args []string) int {
+	os.Args = append([]string{"kubectl"}, args...) // read by kubectl in several places: the user agent, kuberc, the last words of errors
+	setVersion(Version())
+	plugin.ValidPluginFilenamePrefixes = nil // help and completion would look for plugins on PATH, and run them
+	_, _ = logs.GlogSetter(cmd.GetLogVerbosity(os.Args))
+	if err := cli.RunNoErrOutput(command(genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})); err != nil {
+		cmdutil.CheckErr(err) // prints and exits
+		return 1
+	}
+	return 0
+}
+
+// command is kubectl's, with what could lead out of the house refused.
+func command(streams genericiooptions.IOStreams) *cobra.Command {
+	root := cmd.NewKubectlCommand(cmd.KubectlOptions{
+		Arguments:   os.Args,
+		ConfigFlags: genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50).WithWarningPrinter(streams),
+		IOStreams:   streams,
+	})
+	guard(root)
+	for _, c := range root.Commands() {
+		if c.Name() == "plugin" {
+			root.RemoveCommand(c)
+			root.AddCommand(noPlugins())
+		}
+	}
+	before := root.PersistentPreRunE
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
+		if edits(c) {
+			giveHomeBack()
+		}
+		return before(c, args)
+	}
+	return root
+}
+
+func noPlugins() *cobra.Command {
+	return &cobra.Command{
+		Use:                "plugin",
+		Short:              "Plugins are not offered here",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("the kubectl inside kubeviz runs no plugins; run them with your own kubectl and the kubeconfig of the cluster")
+		},
+	}
+}
+
+// edits reports a command that starts the user's editor.
+func edits(c *cobra.Command) bool {
+	if strings.HasPrefix(c.Name(), "edit") {
+		return true
+	}
+	f := c.Flags().Lookup("edit")
+	return f != nil && f.Value.String() == "true"
+}
+
+// giveHomeBack lets an editor find its settings. Where kubectl's own files are was settled before, by variables of their own.
+func giveHomeBack() {
+	if home := os.Getenv(UserHome); home != "" {
+		_ = os.Setenv("HOME", home)
+	}
+}
+
+// guard walks all commands and replaces the values of flags that would leave the house. A value that refuses works wherever flags are read, completion included.
+func guard(c *cobra.Command) {
+	for _, set := range []*pflag.FlagSet{c.Flags(), c.PersistentFlags()} {
+		set.VisitAll(func(f *pflag.Flag) {
+			switch {
+			case f.Name == "kubeconfig" || f.Name == "server":
+				f.Value = elsewhere{f.Value}
+			case f.Name == "address" && slices.Contains([]string{"proxy", "port-forward"}, c.Name()):
+				f.Value = loopback{f.Value}
+			}
+		})
+	}
+	for _, sub := range c.Commands() {
+		guard(sub)
+	}
+}
+
+// elsewhere is the value of a flag that names another cluster.
+type elsewhere struct{ pflag.Value }
+
+func (elsewhere) Set(string) error {
+	return errors.New("the kubectl inside kubeviz reaches the simulated cluster only; use your own kubectl for another")
+}
+
+// loopback is the value of a flag with addresses to listen on.
+type loopback struct{ pflag.Value }
+
+func (l loopback) Set(s string) error {
+	for a := range strings.SplitSeq(s, ",") {
+		a = strings.TrimSpace(a)
+		if ip := net.ParseIP(a); a != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return fmt.Errorf("the kubectl inside kubeviz listens on loopback only, %q is not", a)
+		}
+	}
+	return l.Value.Set(s)
+}

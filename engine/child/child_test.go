@@ -1,0 +1,170 @@
+package child
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain makes this binary a stand-in for kubectl where it is called so.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 || os.Args[1] != "stand-in" {
+		os.Exit(m.Run())
+	}
+	switch args := os.Args[2:]; args[0] {
+	case "say":
+		fmt.Println("out", os.Getenv("COLUMNS"))
+		fmt.Fprint(os.Stderr, "err without an end")
+		os.Exit(3)
+	case "cat":
+		_, _ = io.Copy(os.Stdout, os.Stdin)
+	case "many":
+		w := bufio.NewWriter(os.Stdout)
+		for i := range 10 * heldMax {
+			fmt.Fprintln(w, i)
+		}
+		_ = w.Flush()
+	case "watch":
+		fmt.Println("ready")
+		time.Sleep(time.Hour)
+	case "stubborn":
+		signal.Ignore(os.Interrupt)
+		fmt.Println("ready")
+		time.Sleep(time.Hour)
+	case "__complete":
+		fmt.Print("pods\tabout\npodtemplates\n:4\n")
+		fmt.Fprintln(os.Stderr, "Completion ended with directive")
+		if args[len(args)-1] == "slow" {
+			time.Sleep(time.Hour)
+		}
+	}
+	os.Exit(0)
+}
+
+func standIn() Kubectl {
+	return Kubectl{Program: []string{os.Args[0], "stand-in"}, Kubeconfig: "/k", Cache: "/c", Home: "/h", UserHome: "/u"}
+}
+
+func start(t *testing.T, stdin io.Reader, args ...string) *Run {
+	t.Helper()
+	r, err := standIn().Start(args, stdin, 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Cancel(); r.Cancel(); <-r.Done() })
+	return r
+}
+
+func TestLinesAndCode(t *testing.T) {
+	all, code := start(t, nil, "say").Wait(t.Context())
+	if code != 3 || len(all) != 2 || !slices.Contains(all, Line{"out 80", false}) || !slices.Contains(all, Line{"err without an end", true}) {
+		t.Errorf("%v, %d", all, code)
+	}
+	long := strings.Repeat("x", lineMax+5)
+	all, code = start(t, strings.NewReader("a\r\n\n"+long), "cat").Wait(t.Context())
+	if want := []Line{{Text: "a"}, {}, {Text: long[:lineMax]}, {Text: "xxxxx"}}; code != 0 || !reflect.DeepEqual(all, want) {
+		t.Errorf("%d lines, %d", len(all), code)
+	}
+}
+
+func TestSlowReaderHoldsTheChildBack(t *testing.T) {
+	r := start(t, nil, "many")
+	for {
+		r.mu.Lock()
+		n := len(r.held)
+		r.mu.Unlock()
+		if n == heldMax {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	all, code := r.Wait(t.Context())
+	if code != 0 || len(all) != 10*heldMax || all[len(all)-1].Text != fmt.Sprint(10*heldMax-1) {
+		t.Errorf("%d lines, %d", len(all), code)
+	}
+}
+
+func ready(t *testing.T, r *Run) {
+	t.Helper()
+	for {
+		some, ended, _ := r.Pull()
+		if len(some) > 0 {
+			return
+		}
+		if ended {
+			t.Fatal("ended before it was ready")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	r := start(t, nil, "watch")
+	ready(t, r)
+	r.Cancel()
+	<-r.Done()
+	if _, _, code := r.Pull(); code != 130 && code != 2 { // Go's own handler exits with 2
+		t.Errorf("interrupted: %d", code)
+	}
+	r = start(t, nil, "stubborn")
+	ready(t, r)
+	r.Cancel()
+	r.Cancel()
+	<-r.Done()
+	if _, _, code := r.Pull(); code != 137 {
+		t.Errorf("killed: %d", code)
+	}
+}
+
+func TestComplete(t *testing.T) {
+	got, err := standIn().Complete(t.Context(), []string{"get", "po"})
+	if want := []Offer{{"pods", "about"}, {"podtemplates", ""}}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if got, err := standIn().Complete(ctx, []string{"slow"}); err == nil {
+		t.Errorf("%v without an error", got)
+	}
+}
+
+func FuzzOffers(f *testing.F) {
+	for _, s := range []string{"", "a\tb\n:4\n", ":1\n", "a\n", "_activeHelp_ x\n:0\n", ":x\n:4"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, o := range offers(s) {
+			if o.Word == "" || strings.ContainsAny(o.Word, "\t\n") {
+				t.Fatalf("%q offers %q", s, o.Word)
+			}
+		}
+	})
+}
+
+func TestEnvironmentLeadsNowhereElse(t *testing.T) {
+	got := standIn().Environment([]string{"KUBECONFIG=/root/.kube/config", "HOME=/root", "KUBERNETES_SERVICE_HOST=10.0.0.1", "KUBERC=on", "EDITOR=vi", "KUBECACHEDIR=/x"})
+	want := []string{"EDITOR=vi", "KUBECONFIG=/k", "KUBECACHEDIR=/c", "HOME=/h", "KUBEVIZ_USER_HOME=/u", "KUBECTL_KUBERC=false", "KUBERC=off"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestInteractive(t *testing.T) {
+	for line, want := range map[string]bool{
+		"edit deploy/nginx": true, "-n x edit pod a": true, "--namespace=x edit pod a": true, "-n edit get pods": false, "get pods": false, "exec -it a -- sh": true, "exec a -ti -- sh": true, "exec a -- ls -it": false, "exec a -i": true,
+		"run x -it --image=b": true, "run x --image=b": false, "debug node/a -it": true, "attach a": false, "logs -f a": false, "create deployment a --edit": true,
+		"apply edit-last-applied x": true, "exec --stdin --tty a": true, "exec -n it a": false,
+	} {
+		if got := Interactive(strings.Fields(line)); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}
