@@ -55,7 +55,7 @@ func insideKubectl(c *running.Cluster) (child.Kubectl, error) {
 		return child.Kubectl{}, err
 	}
 	home, _ := os.UserHomeDir() // without one an editor has none either
-	return child.Kubectl{Program: []string{self, real.Child}, Kubeconfig: c.Kubeconfig(), Cache: c.Cache(), Home: c.Home(), UserHome: home}, nil
+	return child.Kubectl{Program: []string{self, real.Child}, Kubeconfig: c.Kubeconfig(), Cache: c.Cache(), Home: c.Home(), UserHome: home, Servers: c.Servers}, nil
 }
 
 // clusterName takes a leading --cluster off the arguments. Later ones are kubectl's, which has a flag of that name too.

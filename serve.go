@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"example.com/kubeviz/engine"
+	"example.com/kubeviz/engine/running"
 	"example.com/kubeviz/engine/serve"
 	"example.com/kubeviz/presets"
 	"example.com/kubeviz/tui/term"
@@ -23,7 +25,7 @@ func serveCommand() *cobra.Command {
 		Use:   "serve [PRESET|FILE]",
 		Short: "Run a cluster without a screen and serve its API on a loopback address, for kubectl and other clients",
 		Long: `serve runs a cluster and opens its API on this machine: one address for the load balancer, one for each master. When an API server answers it prints
-one line with the address and the kubeconfig; a signal ends it. Only programs on this machine can connect.`,
+one line with its name, the address and the kubeconfig; a signal ends it. Only programs on this machine can connect. kubeviz kubectl finds it by itself.`,
 		Example: `  kubeviz serve ha
   kubeviz serve --rate 10 --kubeconfig ./kubeconfig
   KUBECONFIG=./kubeconfig kubectl get nodes`,
@@ -71,7 +73,9 @@ one line with the address and the kubeconfig; a signal ends it. Only programs on
 				defer cancel()
 				guard.OnPanic(cancel)
 				if opened.Ready(ctx) == nil {
-					if _, err := fmt.Fprintf(cmd.OutOrStdout(), "serving %s at %s; export KUBECONFIG=%s\n", s.Name, opened.URL, opened.Kubeconfig); err != nil {
+					name, leave := publish(s.Name, opened, cmd.ErrOrStderr())
+					defer leave()
+					if _, err := fmt.Fprintf(cmd.OutOrStdout(), "serving %s at %s; export KUBECONFIG=%s\n", name, opened.URL, opened.Kubeconfig); err != nil {
 						return err
 					}
 				}
@@ -96,4 +100,18 @@ one line with the address and the kubeconfig; a signal ends it. Only programs on
 	cmd.Flags().StringVar(&o.Kubeconfig, "kubeconfig", "", "write the kubeconfig here (default: a temporary file, removed at the end)")
 	cmd.Flags().DurationVar(&length, "for", 0, "end after this time on the wall (default: until a signal)")
 	return cmd
+}
+
+// publish puts a cluster into the list where kubeviz kubectl looks, and returns the name it has there. A list that cannot be used is told, and no reason not to serve.
+func publish(name string, s *serve.Serving, notices io.Writer) (as string, leave func()) {
+	dir, err := running.Directory()
+	var entry *running.Entry
+	if err == nil {
+		entry, err = running.Publish(dir, running.NameFor(name), s.Servers, s.Config, time.Now())
+	}
+	if err != nil {
+		fmt.Fprintf(notices, "kubeviz: kubeviz kubectl will not find this cluster: %v\n", err)
+		return name, func() {}
+	}
+	return entry.Name, func() { _ = entry.Close() } // what could not be removed is swept by who looks next
 }

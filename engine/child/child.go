@@ -28,11 +28,13 @@ type Kubectl struct {
 	Program []string // this program, and the word that makes it kubectl
 	// Kubeconfig, Cache and Home are those of the cluster; UserHome is given back to an editor.
 	Kubeconfig, Cache, Home, UserHome string
+	// Servers are the addresses that the cluster answers at: the child speaks to no other, whatever becomes of the kubeconfig.
+	Servers []string
 }
 
 // ours are variables that the child has from us, or that it must not have.
 var ours = map[string]bool{"KUBECONFIG": true, "KUBECACHEDIR": true, "KUBECTL_KUBERC": true, "KUBERC": true, "HOME": true, "KUBERNETES_SERVICE_HOST": true, "KUBERNETES_SERVICE_PORT": true,
-	"POD_NAMESPACE": true, "KUBEVIZ_USER_HOME": true, "KUBERNETES_MASTER": true}
+	"POD_NAMESPACE": true, "KUBEVIZ_USER_HOME": true, "KUBEVIZ_SERVERS": true, "KUBERNETES_MASTER": true}
 
 // Environment of a child: the given one (os.Environ) with what leads to other clusters replaced.
 func (k Kubectl) Environment(given []string) []string {
@@ -43,7 +45,7 @@ func (k Kubectl) Environment(given []string) []string {
 			out = append(out, kv)
 		}
 	}
-	return append(out, "KUBECONFIG="+k.Kubeconfig, "KUBECACHEDIR="+k.Cache, "HOME="+k.Home, "KUBEVIZ_USER_HOME="+k.UserHome, "KUBECTL_KUBERC=false", "KUBERC=off")
+	return append(out, "KUBECONFIG="+k.Kubeconfig, "KUBECACHEDIR="+k.Cache, "HOME="+k.Home, "KUBEVIZ_USER_HOME="+k.UserHome, "KUBEVIZ_SERVERS="+strings.Join(k.Servers, ","), "KUBECTL_KUBERC=false", "KUBERC=off")
 }
 
 // Command is a child that has the terminal to itself: an editor, a shell in a container.

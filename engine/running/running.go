@@ -22,9 +22,9 @@ import (
 
 // Cluster is one that runs.
 type Cluster struct {
-	Name    string    `json:"name"`   // unique among those that run: the preset's name, with a number where it is taken
-	Server  string    `json:"server"` // https://127.0.0.1:PORT
-	PID     int       `json:"pid"`    // for people
+	Name    string    `json:"name"`    // unique among those that run: the preset's name, with a number where it is taken
+	Servers []string  `json:"servers"` // https://127.0.0.1:PORT: the load balancer's first, then the masters'
+	PID     int       `json:"pid"`     // for people
 	Started time.Time `json:"started"`
 
 	dir string
@@ -67,8 +67,22 @@ func Directory() (string, error) {
 	return dir, nil
 }
 
+// NameFor makes of what a scenario calls itself a name that a folder and a command line can have.
+func NameFor(title string) string {
+	name := strings.Trim(strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, title), "-")
+	if name == "" {
+		return "cluster"
+	}
+	return name[:min(len(name), 60)]
+}
+
 // Publish puts a cluster into the list in dir, under the name or one like it.
-func Publish(dir, name, server string, kubeconfig []byte, now time.Time) (*Entry, error) {
+func Publish(dir, name string, servers []string, kubeconfig []byte, now time.Time) (*Entry, error) {
 	if name == "" || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
 		return nil, fmt.Errorf("%q is no name for a cluster", name)
 	}
@@ -78,7 +92,7 @@ func Publish(dir, name, server string, kubeconfig []byte, now time.Time) (*Entry
 		if n > 1 {
 			unique += "-" + strconv.Itoa(n)
 		}
-		e := &Entry{Cluster: Cluster{Name: unique, Server: server, PID: os.Getpid(), Started: now, dir: filepath.Join(dir, unique)}}
+		e := &Entry{Cluster: Cluster{Name: unique, Servers: servers, PID: os.Getpid(), Started: now, dir: filepath.Join(dir, unique)}}
 		if err := os.Mkdir(e.dir, 0o700); errors.Is(err, fs.ErrExist) {
 			continue
 		} else if err != nil {

@@ -12,7 +12,7 @@ var day = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func publish(t *testing.T, dir, name string, at time.Time) *Entry {
 	t.Helper()
-	e, err := Publish(dir, name, "https://127.0.0.1:6443", []byte("kind: Config\n"), at)
+	e, err := Publish(dir, name, []string{"https://127.0.0.1:6443"}, []byte("kind: Config\n"), at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestNewestIsFoundAndOthersByName(t *testing.T) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	c, err := Find(dir, "demo")
-	if err != nil || c.Kubeconfig() != third.Kubeconfig() || c.Server != "https://127.0.0.1:6443" {
+	if err != nil || c.Kubeconfig() != third.Kubeconfig() || len(c.Servers) != 1 || c.Servers[0] != "https://127.0.0.1:6443" {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if _, err := Find(dir, "x"); err == nil || !strings.Contains(err.Error(), "there is ha, ha-2, demo") {
@@ -86,7 +86,7 @@ func TestWhatIsNoClusterIsPassedBy(t *testing.T) {
 		t.Fatal("a folder that is being made was swept")
 	}
 	for _, name := range []string{"", "../x", "a/b", ".hidden"} {
-		if _, err := Publish(dir, name, "", nil, day); err == nil {
+		if _, err := Publish(dir, name, nil, nil, day); err == nil {
 			t.Errorf("%q is taken for a name", name)
 		}
 	}
@@ -113,5 +113,13 @@ func TestDirectoryIsPrivate(t *testing.T) {
 	}
 	if _, err := Directory(); err == nil || !strings.Contains(err.Error(), "no directory") {
 		t.Fatalf("%v", err)
+	}
+}
+
+func TestNamesOfScenariosBecomeNamesOfFolders(t *testing.T) {
+	for title, want := range map[string]string{"ha": "ha", "my cluster": "my-cluster", "../../etc": "etc", "": "cluster", "é": "cluster", "-x": "x", strings.Repeat("a", 300): strings.Repeat("a", 60)} {
+		if got := NameFor(title); got != want {
+			t.Errorf("%q: %q", title, got)
+		}
 	}
 }

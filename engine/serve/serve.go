@@ -58,6 +58,9 @@ func (e *UsageError) Unwrap() error { return e.Err }
 type Serving struct {
 	// URL of the load balancer, and the path of the kubeconfig.
 	URL, Kubeconfig string
+	// Servers are all URLs, the load balancer's first, and Config is what the kubeconfig holds.
+	Servers []string
+	Config  []byte
 
 	e         *engine.Engine
 	out       *engine.Outside
@@ -119,9 +122,12 @@ func Start(e *engine.Engine, o Options) (*Serving, error) {
 		servers = append(servers, pki.Server{Name: name, URL: "https://" + p.addr})
 	}
 	s.URL = servers[0].URL
-	data, err := ca.Kubeconfig(adminName, admin, servers)
+	for _, at := range servers {
+		s.Servers = append(s.Servers, at.URL)
+	}
+	s.Config, err = ca.Kubeconfig(adminName, admin, servers)
 	if err == nil {
-		err = s.writeKubeconfig(o.Kubeconfig, data)
+		err = s.writeKubeconfig(o.Kubeconfig, s.Config)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

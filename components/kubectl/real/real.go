@@ -5,8 +5,8 @@
 // simulated time, without HTTP, so that a run with a seed stays repeatable. The child's environment is made by engine/child, the cluster it speaks to is found by
 // engine/running.
 //
-// What differs from the kubectl of the user's shell: it reaches the cluster that its environment names and no other (--kubeconfig and --server are refused), it has no
-// plugins and no kuberc, and what listens (proxy, port-forward) listens on loopback only. `-f URL` is fetched, as by any kubectl.
+// What differs from the kubectl of the user's shell: it reaches the servers that its environment names and no other (--kubeconfig and --server are refused; a kubeconfig
+// that `config set-cluster` led elsewhere is told from theirs before anything is sent), it starts no program for credentials, it has no plugins and no kuberc, and what listens (proxy, port-forward) listens on loopback only. `-f URL` is fetched, as by any kubectl.
 //
 // Owns: Main, Version. Imports of ours: components/kubectl/real/words. Goroutines: those of kubectl. Time: wall.
 package real
@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -23,6 +25,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 	"k8s.io/component-base/cli"
 	"k8s.io/component-base/logs"
 	"k8s.io/kubectl/pkg/cmd"
@@ -37,6 +40,9 @@ const Child = words.Child
 
 // UserHome is the variable that holds the user's home directory, which an editor is given back: HOME itself is one of ours.
 const UserHome = "KUBEVIZ_USER_HOME"
+
+// Servers is the variable that holds the addresses that may be spoken to, with commas between.
+const Servers = "KUBEVIZ_SERVERS"
 
 // Main is the whole of a child: arguments as after the word kubectl, the exit code returned (kubectl may exit by itself before).
 func Main(args []string) int {
@@ -55,7 +61,7 @@ func Main(args []string) int {
 func command(streams genericiooptions.IOStreams) *cobra.Command {
 	root := cmd.NewKubectlCommand(cmd.KubectlOptions{
 		Arguments:   os.Args,
-		ConfigFlags: genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50).WithWarningPrinter(streams),
+		ConfigFlags: genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50).WithWarningPrinter(streams).WithWrapConfigFn(inHouse),
 		IOStreams:   streams,
 	})
 	guard(root)
@@ -73,6 +79,25 @@ func command(streams genericiooptions.IOStreams) *cobra.Command {
 		return before(c, args)
 	}
 	return root
+}
+
+// inHouse lets a client be made for the cluster's own servers only. kubectl has no way to be told of a mistake here, so it ends as kubectl does.
+func inHouse(c *rest.Config) *rest.Config {
+	cmdutil.CheckErr(mayReach(c, strings.Split(os.Getenv(Servers), ",")))
+	c.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
+	return c
+}
+
+// mayReach tells what a client would do that none in here may.
+func mayReach(c *rest.Config, servers []string) error {
+	at := strings.TrimSuffix(c.Host, "/")
+	switch {
+	case at == "" || !slices.Contains(servers, at):
+		return fmt.Errorf("the kubectl inside kubeviz reaches the simulated cluster only, and the kubeconfig leads to %q; name one of its contexts (config get-contexts) with --context", c.Host)
+	case c.ExecProvider != nil || c.AuthProvider != nil:
+		return errors.New("the kubectl inside kubeviz starts no program for credentials; give the user of the kubeconfig a token or a certificate")
+	}
+	return nil
 }
 
 func noPlugins() *cobra.Command {

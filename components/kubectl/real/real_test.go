@@ -3,10 +3,13 @@ package real
 import (
 	"bufio"
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -120,5 +123,48 @@ func TestStartIsCheap(t *testing.T) {
 	t.Logf("the packages of kubectl allocate %d bytes in a start, %d in a child", plain, kubectl)
 	if plain == 0 || plain > kubectl/3 {
 		t.Errorf("the packages of kubectl allocate %d bytes at every start, %d in a child that reads the catalogue", plain, kubectl)
+	}
+}
+
+// TestKubeconfigLeadsNowhereElse: what config set-cluster and set-credentials made of the file is seen before a byte is sent or a program started.
+func TestKubeconfigLeadsNowhereElse(t *testing.T) {
+	var asked atomic.Int32
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer elsewhere.Close()
+	dir := t.TempDir()
+	mark := dir + "/ran"
+	run := func(args ...string) string {
+		cmd := exec.Command(os.Args[0], append([]string{Child}, args...)...)
+		cmd.Env = []string{"HOME=" + dir, "KUBECONFIG=" + dir + "/config", "KUBECACHEDIR=" + dir + "/cache", "KUBECTL_KUBERC=false", Servers + "=https://127.0.0.1:1,https://127.0.0.1:2"}
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+	run("config", "set-cluster", "a", "--server", elsewhere.URL)
+	run("config", "set-cluster", "b", "--server", "https://127.0.0.1:2")
+	run("config", "set-credentials", "p", "--exec-command", "/usr/bin/touch", "--exec-arg", mark, "--exec-api-version", "client.authentication.k8s.io/v1", "--exec-interactive-mode", "Never")
+	run("config", "set-context", "a", "--cluster", "a")
+	run("config", "set-context", "p", "--cluster", "b", "--user", "p")
+	for line, want := range map[string]string{
+		"--context a get pods":                       "reaches the simulated cluster only",
+		"--context a version":                        "reaches the simulated cluster only",
+		"--context a get --raw /":                    "reaches the simulated cluster only",
+		"--context a api-resources":                  "reaches the simulated cluster only",
+		"--context a apply -f /dev/null":             "reaches the simulated cluster only",
+		"--context a proxy --port 0":                 "reaches the simulated cluster only",
+		"--cluster a get pods":                       "reaches the simulated cluster only",
+		"get pods":                                   "reaches the simulated cluster only", // no context: localhost:8080 of old
+		"--context p get pods":                       "starts no program",
+		"--cluster b --token x get --raw / --v 0":    "127.0.0.1:2",
+		"--context a __complete get pods --cluster ": "",
+	} {
+		if out := run(strings.Fields(line)...); !strings.Contains(out, want) {
+			t.Errorf("%s: %q", line, out)
+		}
+	}
+	if n := asked.Load(); n != 0 {
+		t.Errorf("another server was asked %d times", n)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("a program was started for credentials")
 	}
 }
