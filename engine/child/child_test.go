@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 }
 
 func standIn() Kubectl {
-	return Kubectl{Program: []string{os.Args[0], "stand-in"}, Kubeconfig: "/k", Cache: "/c", Home: "/h", UserHome: "/u"}
+	return Kubectl{Program: []string{os.Args[0], "stand-in"}, Kubeconfig: "/k", Cache: "/c", Home: "/h", UserHome: "/u", Servers: []string{"https://127.0.0.1:1", "https://127.0.0.1:2"}}
 }
 
 func start(t *testing.T, stdin io.Reader, args ...string) *Run {
@@ -151,7 +151,7 @@ func FuzzOffers(f *testing.F) {
 
 func TestEnvironmentLeadsNowhereElse(t *testing.T) {
 	got := standIn().Environment([]string{"KUBECONFIG=/root/.kube/config", "HOME=/root", "KUBERNETES_SERVICE_HOST=10.0.0.1", "KUBERC=on", "EDITOR=vi", "KUBECACHEDIR=/x"})
-	want := []string{"EDITOR=vi", "KUBECONFIG=/k", "KUBECACHEDIR=/c", "HOME=/h", "KUBEVIZ_USER_HOME=/u", "KUBECTL_KUBERC=false", "KUBERC=off"}
+	want := []string{"EDITOR=vi", "KUBECONFIG=/k", "KUBECACHEDIR=/c", "HOME=/h", "KUBEVIZ_USER_HOME=/u", "KUBEVIZ_SERVERS=https://127.0.0.1:1,https://127.0.0.1:2", "KUBECTL_KUBERC=false", "KUBERC=off"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}

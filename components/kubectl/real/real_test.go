@@ -139,8 +139,11 @@ func TestKubeconfigLeadsNowhereElse(t *testing.T) {
 		out, _ := cmd.CombinedOutput()
 		return string(out)
 	}
-	run("config", "set-cluster", "a", "--server", elsewhere.URL)
-	run("config", "set-cluster", "b", "--server", "https://127.0.0.1:2")
+	if out := run("config", "set-cluster", "a", "--server", elsewhere.URL); !strings.Contains(out, "reaches the simulated cluster only") {
+		t.Errorf("set-cluster: %q", out)
+	}
+	run("config", "set", "clusters.a.server", elsewhere.URL)
+	run("config", "set", "clusters.b.server", "https://127.0.0.1:2")
 	run("config", "set-credentials", "p", "--exec-command", "/usr/bin/touch", "--exec-arg", mark, "--exec-api-version", "client.authentication.k8s.io/v1", "--exec-interactive-mode", "Never")
 	run("config", "set-context", "a", "--cluster", "a")
 	run("config", "set-context", "p", "--cluster", "b", "--user", "p")
