@@ -27,6 +27,10 @@ func call(t *testing.T, args ...string) (code int, said string) {
 func TestWrongCallsEndWithTwoAndOneSentence(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
+	foreign := filepath.Join(dir, "foreign")
+	if err := os.WriteFile(foreign, []byte("apiVersion: v1\nkind: Config\ncontexts: [{name: production}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args string
 		want string
@@ -54,6 +58,15 @@ func TestWrongCallsEndWithTwoAndOneSentence(t *testing.T) {
 		{"run --journal " + filepath.Join(dir, "no", "x"), "--journal"},
 		{"replay", "takes one journal file"},
 		{"replay " + filepath.Join(dir, "none"), "no such file"},
+		{"serve nosuch", "no preset is called"},
+		{"serve ha single", "takes one preset or file"},
+		{"serve --listen 127.0.0.1", "is not HOST:PORT"},
+		{"serve --listen 0.0.0.0:0", "is not an address of this machine alone"},
+		{"serve single --listen 127.0.0.1:99999", "invalid port"},
+		{"serve --for 0s", "not above 0"},
+		{"serve --rate 1000", "not between"},
+		{"serve single --kubeconfig " + filepath.Join(dir, "no", "x"), "cannot be written"},
+		{"serve single --kubeconfig " + foreign, "is a file of another program"},
 		{"presets x", "takes no arguments"},
 		{"--theme neon", `flag --theme: no theme is called "neon"`},
 		{"--lang xx", `flag --lang: "xx" is not a value of it; it takes en or ru`},

@@ -419,3 +419,48 @@ func TestWebPagesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A connection that says nothing, or that stops in the middle of a body, is not kept.
+func TestSlowClientsAreLetGo(t *testing.T) {
+	c := openWith(t, 1, 0, "", &patience{header: 100 * time.Millisecond, idle: 100 * time.Millisecond, request: 300 * time.Millisecond})
+	ends := func(what, sent string) string {
+		t.Helper()
+		conn := c.insecure("http/1.1")
+		if _, err := io.WriteString(conn, sent); err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second)) // so that a failure ends
+		got, err := io.ReadAll(conn)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		return string(got)
+	}
+	ends("half a header", "GET /version HTTP/1.1\r\nHost: local")
+	if got := ends("an idle connection", "GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n"); !strings.Contains(got, "200 OK") {
+		t.Errorf("before it was idle: %q", got)
+	}
+	conn := c.insecure("http/1.1")
+	if _, err := io.WriteString(conn, "POST "+configMaps+" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil || !strings.Contains(line, "504") {
+		t.Errorf("half a body: %v %q", err, line)
+	}
+}
+
+func TestOptionsThatCannotBeAreRefused(t *testing.T) {
+	for _, at := range []string{"", "x", "127.0.0.1", "0.0.0.0:0", ":0", "192.0.2.1:0", "example.com:0"} {
+		var usage *UsageError
+		if err := (Options{Listen: at}).Check(); !errors.As(err, &usage) {
+			t.Errorf("%q: %v", at, err)
+		}
+	}
+	for _, at := range []string{"127.0.0.1:0", "localhost:6443", "[::1]:0", "127.9.9.9:1"} {
+		if err := (Options{Listen: at}).Check(); err != nil {
+			t.Errorf("%q: %v", at, err)
+		}
+	}
+}

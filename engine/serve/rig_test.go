@@ -35,6 +35,11 @@ type cluster struct {
 // open runs a cluster for the length of a test and waits until it answers.
 func open(t testing.TB, masters, workers int, manifests string) *cluster {
 	t.Helper()
+	return openWith(t, masters, workers, manifests, nil)
+}
+
+func openWith(t testing.TB, masters, workers int, manifests string, waits *patience) *cluster {
+	t.Helper()
 	sc := scenario.Scenario{Name: "test", Cluster: scenario.Cluster{Masters: masters, Workers: workers}, Manifests: manifests}
 	sc.Default()
 	e, err := engine.New(engine.Options{Scenario: sc, Store: engine.StoreMemory, Seed: 1, Rate: fast, Start: engine.RepeatableStart})
@@ -43,7 +48,7 @@ func open(t testing.TB, masters, workers int, manifests string) *cluster {
 	}
 	c := &cluster{t: t, e: e}
 	t.Cleanup(func() { _ = e.Close() })
-	if c.s, err = Start(e, Options{Listen: "127.0.0.1:0", Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}); err != nil {
+	if c.s, err = Start(e, Options{Listen: "127.0.0.1:0", Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"), patience: waits}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -33,12 +33,16 @@ import (
 
 // Limits of connections: those of the real server, and a number that bounds what a mistaken client can take.
 const (
-	headerTimeout  = 32 * time.Second
-	idleTimeout    = 90 * time.Second
 	headerMax      = 1 << 20
 	connectionsMax = 1000
 	poll           = 20 * time.Millisecond
 )
+
+// patience is how long the front waits, on the wall: for a header, for the next request, and for a body and the answer to it.
+type patience struct{ header, idle, request time.Duration }
+
+// usual is the patience of the real server.
+var usual = patience{header: 32 * time.Second, idle: 90 * time.Second, request: httpapi.RequestTimeout}
 
 // Options of Start.
 type Options struct {
@@ -46,6 +50,8 @@ type Options struct {
 	Listen string
 	// Kubeconfig to write; empty: a temporary file, removed by Close.
 	Kubeconfig string
+
+	patience *patience // nil: usual
 }
 
 // UsageError is a mistake in Options.
@@ -108,6 +114,10 @@ func Start(e *engine.Engine, o Options) (*Serving, error) {
 	s.cancel = cancel
 	tlsConfig := &tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequestClientCert, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	host, _, _ := net.SplitHostPort(o.Listen)
+	waits := usual
+	if o.patience != nil {
+		waits = *o.patience
+	}
 	docs := openapi.New(httpapi.Release)
 	var servers []pki.Server
 	for i, d := range append([]*gateway.Door{s.out.Balancer}, s.out.Masters...) {
@@ -115,7 +125,7 @@ func Start(e *engine.Engine, o Options) (*Serving, error) {
 		if i > 0 {
 			at, name = net.JoinHostPort(host, "0"), pki.ContextPrefix+"-"+d.Name
 		}
-		p, err := s.open(ctx, d, at, front{tlsConfig, ca.Pool(), docs}, i == 0)
+		p, err := s.open(ctx, d, at, front{tlsConfig, ca.Pool(), docs, waits}, i == 0)
 		if err != nil {
 			return nil, errors.Join(&UsageError{fmt.Errorf("--listen %s: %w", at, err)}, s.Close())
 		}
@@ -216,6 +226,7 @@ type front struct {
 	tls     *tls.Config
 	clients *x509.CertPool
 	docs    http.Handler
+	waits   patience
 }
 
 // open begins to serve a door.
@@ -225,8 +236,8 @@ func (s *Serving) open(ctx context.Context, d *gateway.Door, at string, f front,
 		return nil, err
 	}
 	p := &port{s: s, door: d, addr: l.Addr().String(), through: through}
-	h := httpapi.New(httpapi.Config{Upstream: p.upstream, Now: s.e.Now, HangUp: hangUp, OpenAPI: f.docs, ClientCAs: f.clients})
-	p.server = &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax, TLSConfig: f.tls.Clone(), ErrorLog: log.New(io.Discard, "", 0),
+	h := httpapi.New(httpapi.Config{Upstream: p.upstream, Now: s.e.Now, HangUp: hangUp, OpenAPI: f.docs, ClientCAs: f.clients, Timeout: f.waits.request})
+	p.server = &http.Server{Handler: h, ReadHeaderTimeout: f.waits.header, IdleTimeout: f.waits.idle, MaxHeaderBytes: headerMax, TLSConfig: f.tls.Clone(), ErrorLog: log.New(io.Discard, "", 0),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			ctx = context.WithValue(ctx, connKey{}, c)
 			if k := under(c); k != nil {

@@ -274,8 +274,10 @@ func (c *call) body() ([]byte, error) {
 	to := http.NewResponseController(c.w)
 	_ = to.SetReadDeadline(time.Now().Add(c.h.cfg.Timeout)) // where there is none to set, the server's own limits hold
 	data, err := io.ReadAll(io.LimitReader(c.r.Body, bodyMax+1))
-	_ = to.SetReadDeadline(time.Time{})
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	if err == nil {
+		_ = to.SetReadDeadline(time.Time{})
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) { // the deadline stays, lest the server waits for the rest before it answers
 		return nil, apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)
 	}
 	if err != nil {
