@@ -20,7 +20,7 @@ func TestServeSaysWhereItListensAndEndsOnASignal(t *testing.T) {
 		old := os.Stdout
 		os.Stdout = w
 		code := make(chan int, 1)
-		go func() { code <- run([]string{"serve", "single", "--rate", "60"}) }()
+		go func() { code <- run([]string{"serve", "single", "--rate", "10"}) }()
 		line, err := bufio.NewReader(r).ReadString('\n')
 		os.Stdout = old
 		if err != nil {
@@ -48,7 +48,7 @@ func TestServeSaysWhereItListensAndEndsOnASignal(t *testing.T) {
 }
 
 func TestServeEndsAfterItsTime(t *testing.T) {
-	if said := output(t, "serve", "single", "--rate", "60", "--for", "2s"); said != "" && !announced.MatchString(said) {
+	if said := output(t, "serve", "single", "--rate", "10", "--for", "2s"); said != "" && !announced.MatchString(said) {
 		t.Errorf("it says %q", said)
 	}
 }

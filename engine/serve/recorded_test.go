@@ -35,7 +35,6 @@ var differs = map[string]string{
 	"bad clusterIP":                    laterServices,
 	"bad type":                         laterServices,
 	"bad protocol":                     laterServices,
-	"unknown service account":          laterAccounts,
 	"quota of pods":                    laterQuota,
 	"quota needs requests":             laterQuota,
 }
@@ -43,7 +42,6 @@ var differs = map[string]string{
 const (
 	laterCore     = "config maps have no rules of their own yet"
 	laterServices = "services are stored without validation, and no addresses are given to them, until something serves them"
-	laterAccounts = "no controller makes the default service accounts yet, so that pods could not be made if admission asked for them"
 	laterQuota    = "quotas are not enforced: the admission plugin is missing"
 )
 
