@@ -49,6 +49,7 @@ type pod struct {
 
 	// static pods
 	mirrorBusy, mirrorPending bool
+	mirrorMade                bool // and its status was not sent yet
 	mirrorTimer               *clock.Timer
 }
 

@@ -182,6 +182,7 @@ func (k *Kubelet) mirrorChanged(m *corev1.Pod, cause event.Seq) {
 		return
 	}
 	if there, ok := k.informer.Get(key); ok && there.DeletionTimestamp == nil && mirrors(there, w.spec) {
+		k.sendFirst(w, cause)
 		if w.statusSet && !w.unsent && !w.later && !equality.Semantic.DeepEqual(mergeStatus(there.Status, w.status, there.Generation), there.Status) {
 			k.sendLater(w)
 		}
@@ -235,9 +236,24 @@ func (k *Kubelet) syncMirror(p *sim.Proc, w *pod) error {
 		return err
 	}
 	if err == nil {
-		k.send(w, p.Cause)
+		w.mirrorMade = true
+		k.sendFirst(w, p.Cause)
 	}
 	return nil
+}
+
+// sendFirst gives a mirror that was just made its first status, once it is known.
+func (k *Kubelet) sendFirst(w *pod, cause event.Seq) {
+	if w.mirrorMade && k.mirrored(w) {
+		w.mirrorMade = false
+		k.send(w, cause)
+	}
+}
+
+// mirrored reports that the mirror of a static pod is known. Before, a kubelet has nothing to do with the object of that name and may not even read it.
+func (k *Kubelet) mirrored(w *pod) bool {
+	m, ok := k.informer.Get(kubeapi.KeyOf(w.spec))
+	return ok && mirrors(m, w.spec)
 }
 
 func (k *Kubelet) mirrorOf(w *pod) *corev1.Pod {

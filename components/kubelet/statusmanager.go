@@ -87,6 +87,9 @@ func (k *Kubelet) reconcileStatus(w *pod, cause event.Seq) {
 
 // sendStatus patches the difference to what the API has now and, when a deleted pod has ended, deletes the object for good. nil: nothing is left to do.
 func (k *Kubelet) sendStatus(p *sim.Proc, w *pod) error {
+	if w.static && !k.mirrored(w) {
+		return nil // there is nothing yet that could take it; it is sent when there is
+	}
 	got, err := kubeapi.Fetch[*corev1.Pod](p, k.client, kinds.Pods, w.spec.Namespace, w.spec.Name)
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -114,7 +114,9 @@ func TestRulesAreGatheredSelectorBySelectorAndByName(t *testing.T) {
 		}
 		return r
 	}
-	sel := func(label string) metav1.LabelSelector { return metav1.LabelSelector{MatchLabels: map[string]string{label: "true"}} }
+	sel := func(label string) metav1.LabelSelector {
+		return metav1.LabelSelector{MatchLabels: map[string]string{label: "true"}}
+	}
 	whole := role("all", "b", "never")
 	whole.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{sel("b"), sel("a")}}
 	rules, from, err := clusterroleaggregation.Gather(whole, []*rbacv1.ClusterRole{role("1", "a", "pods"), whole, role("2", "b", "nodes", "pods"), role("3", "b", "jobs"), role("4", "c", "leases")})
