@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"net/http"
 	"os"
 	"runtime"
 	"slices"
@@ -143,20 +142,6 @@ func (p *told) noCrash() {
 	for _, r := range p.recs {
 		if c, ok := r.Event.(event.Crashed); ok {
 			p.t.Fatalf("%v: %s crashed: %s\n%s", p.since(r.At), c.Who, c.Value, c.Stack)
-		}
-	}
-}
-
-// noneRefused: each program of the cluster, under its own name and with its own rights only, may do all that it does.
-func (p *told) noneRefused() {
-	p.t.Helper()
-	for _, r := range p.recs {
-		d, ok := r.Event.(event.RequestDone)
-		if !ok || d.Code != http.StatusForbidden && d.Code != http.StatusUnauthorized || !strings.HasPrefix(d.User, "system:") || d.User == "system:anonymous" {
-			continue
-		}
-		if reason := lawful(d); reason == "" {
-			p.t.Errorf("%v: %s refuses: %s", p.since(r.At), d.Server, d.Message)
 		}
 	}
 }
@@ -412,6 +397,3 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
-
-// lawful tells why a refusal is as it should be; empty: it is not.
-func lawful(d event.RequestDone) string { return "" }
