@@ -16,6 +16,7 @@ import (
 	"example.com/kubeviz/components/controller/nodelifecycle"
 	"example.com/kubeviz/components/controller/podgc"
 	"example.com/kubeviz/components/controller/replicaset"
+	"example.com/kubeviz/components/controller/resourcequota"
 	"example.com/kubeviz/components/controller/rootca"
 	"example.com/kubeviz/components/controller/serviceaccount"
 	"example.com/kubeviz/components/controller/tainteviction"
@@ -98,6 +99,7 @@ func (m *Manager) lead(p *sim.Proc) {
 		garbagecollector.New(own("generic-garbage-collector"), in),
 		serviceaccount.New(own("service-account-controller"), in),
 		clusterroleaggregation.New(own("clusterrole-aggregation-controller"), in),
+		resourcequota.New(own("resourcequota-controller"), m.pr, in),
 	}
 	if m.rootCA != "" {
 		controllers = append(controllers, rootca.New(own("root-ca-cert-publisher"), in, m.rootCA))

@@ -23,7 +23,7 @@ type rule struct {
 }
 
 // vocabulary is what everything above may speak: facts, commands, kinds and time.
-var vocabulary = []string{"engine/event", "engine/command", "engine/kinds", "engine/kinds/columns", "engine/fault", "engine/clock"}
+var vocabulary = []string{"engine/event", "engine/command", "engine/kinds", "engine/kinds/columns", "engine/kinds/quota", "engine/fault", "engine/clock"}
 
 var rules = []rule{
 	{".", []string{"tui", "tui/...", "engine", "engine/...", "presets", "components/kubectl/real"}, "main wires flags to the screen, a run, a replay or the list of presets, and is kubectl as a child of itself"},
@@ -32,6 +32,7 @@ var rules = []rule{
 	{"engine/clock", nil, "time knows nobody"},
 	{"engine/fault", nil, "faults are data"},
 	{"engine/kinds", nil, "the table of kinds stands on k8s.io alone"},
+	{"engine/kinds/quota", []string{"engine/kinds"}, "what objects use of quotas"},
 	{"engine/kinds/columns", []string{"engine/kinds"}, "what is shown of each kind"},
 	{"engine/command", []string{"raftstore/failure"}, "orders are words; what can fail in a store has its names there"},
 	{"engine/event", []string{"engine/fault", "engine/kinds"}, "facts name faults and objects"},

@@ -29,7 +29,7 @@ const (
 	ByNamespace = "namespace"
 )
 
-// Informers are the local pictures, one per kind. Indexes: Pods ByNode, ByOwner, ByNamespace; ReplicaSets ByOwner, ByNamespace; Deployments ByNamespace.
+// Informers are the local pictures, one per kind. Indexes: Pods ByNode, ByOwner, ByNamespace; ReplicaSets ByOwner, ByNamespace; Deployments and ResourceQuotas ByNamespace.
 type Informers struct {
 	Pods        *kubeapi.Informer[*corev1.Pod]
 	Nodes       *kubeapi.Informer[*corev1.Node]
@@ -41,6 +41,7 @@ type Informers struct {
 	ServiceAccounts *kubeapi.Informer[*corev1.ServiceAccount]
 	RootCAs         *kubeapi.Informer[*corev1.ConfigMap]
 	ClusterRoles    *kubeapi.Informer[*rbacv1.ClusterRole]
+	ResourceQuotas  *kubeapi.Informer[*corev1.ResourceQuota]
 }
 
 // What every namespace is given.
@@ -61,6 +62,7 @@ func New(pr *kubeapi.Process) *Informers {
 		ServiceAccounts: kubeapi.NewInformer[*corev1.ServiceAccount](pr, kinds.ServiceAccounts, named(DefaultServiceAccount)),
 		RootCAs:         kubeapi.NewInformer[*corev1.ConfigMap](pr, kinds.ConfigMaps, named(RootCAConfigMap)),
 		ClusterRoles:    kubeapi.NewInformer[*rbacv1.ClusterRole](pr, kinds.ClusterRoles, kubeapi.InformerOptions{}),
+		ResourceQuotas:  kubeapi.NewInformer[*corev1.ResourceQuota](pr, kinds.ResourceQuotas, kubeapi.InformerOptions{}),
 	}
 	in.Pods.Index(ByNode, func(p *corev1.Pod) []string { return []string{p.Spec.NodeName} })
 	in.Pods.Index(ByOwner, func(p *corev1.Pod) []string { return []string{owner(p)} })
@@ -68,6 +70,7 @@ func New(pr *kubeapi.Process) *Informers {
 	in.ReplicaSets.Index(ByOwner, func(rs *appsv1.ReplicaSet) []string { return []string{owner(rs)} })
 	in.ReplicaSets.Index(ByNamespace, func(rs *appsv1.ReplicaSet) []string { return []string{rs.Namespace} })
 	in.Deployments.Index(ByNamespace, func(d *appsv1.Deployment) []string { return []string{d.Namespace} })
+	in.ResourceQuotas.Index(ByNamespace, func(q *corev1.ResourceQuota) []string { return []string{q.Namespace} })
 	return in
 }
 
@@ -91,6 +94,7 @@ func (in *Informers) Start() {
 	in.ServiceAccounts.Start()
 	in.RootCAs.Start()
 	in.ClusterRoles.Start()
+	in.ResourceQuotas.Start()
 	in.Nodes.Start()
 	in.Leases.Start()
 	in.Deployments.Start()
@@ -104,6 +108,7 @@ func (in *Informers) WaitSynced(p *sim.Proc) {
 	in.ServiceAccounts.WaitSynced(p)
 	in.RootCAs.WaitSynced(p)
 	in.ClusterRoles.WaitSynced(p)
+	in.ResourceQuotas.WaitSynced(p)
 	in.Nodes.WaitSynced(p)
 	in.Leases.WaitSynced(p)
 	in.Deployments.WaitSynced(p)
