@@ -38,7 +38,15 @@ func (s *Server) reportStalled(now time.Time) {
 		if now.Sub(rq.received) < slowAfter {
 			return false // those behind it came later
 		}
-		q.InWork++
+		state := event.ItemInWork
+		if rq.stage == stageFlow {
+			state = event.ItemWaiting
+			if q.Waiting++; q.Oldest.IsZero() {
+				q.Oldest = rq.received
+			}
+		} else {
+			q.InWork++
+		}
 		if len(q.Items) < event.QueueItemsMax {
 			key := rq.asked()
 			if rq.Name != "" {
@@ -52,11 +60,11 @@ func (s *Server) reportStalled(now time.Time) {
 			if cause == 0 {
 				cause = rq.Cause
 			}
-			q.Items = append(q.Items, event.QueueItem{Key: key, State: event.ItemInWork, Since: rq.received, Due: rq.deadline, Why: kubeapi.QueueWhy(why), By: client(rq.From), Cause: cause})
+			q.Items = append(q.Items, event.QueueItem{Key: key, State: state, Since: rq.received, Due: rq.deadline, Why: kubeapi.QueueWhy(why), By: client(rq.From), Cause: cause})
 		}
 		return true
 	})
-	if q.InWork == s.inflight.last.InWork && slices.Equal(q.Items, s.inflight.last.Items) {
+	if q.InWork == s.inflight.last.InWork && q.Waiting == s.inflight.last.Waiting && slices.Equal(q.Items, s.inflight.last.Items) {
 		return
 	}
 	s.inflight.last = q

@@ -20,7 +20,7 @@ func (s *Server) Recall(r *kubeapi.Request) *kubeapi.Response {
 }
 
 func (s *Server) recall(rq *request) (*kubeapi.Response, error) {
-	if err := s.admitted(rq); err != nil {
+	if err := s.admitted(nil, rq); err != nil {
 		return nil, err
 	}
 	switch {

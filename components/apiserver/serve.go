@@ -21,6 +21,7 @@ import (
 // Stages of the pipeline, in order (fidelity API-1).
 const (
 	stageAuthn    = "authentication"
+	stageFlow     = "priority and fairness"
 	stageAuthz    = "authorization"
 	stageMutate   = "mutating admission"
 	stageValidate = "validation"
@@ -35,6 +36,7 @@ type request struct {
 	user     kubeapi.User
 	by       kubeapi.User // who acts as user; empty Name: user itself
 	refused  error        // the answer to who is not let in
+	free     func()       // gives back the seats it works on; nil: it has none
 	key      string       // in the store; empty for lists and for creations before the name is made
 	received time.Time
 	deadline time.Time
@@ -74,10 +76,18 @@ func (rq *request) leave(note string) {
 	rq.stage = ""
 }
 
+// release gives back what the request held.
+func (rq *request) release() {
+	if rq.free != nil {
+		rq.free()
+	}
+}
+
 // Serve answers everything but watches.
 func (s *Server) Serve(p *sim.Proc, r *kubeapi.Request) *kubeapi.Response {
 	rq := s.receive(p, r)
 	defer s.inflight.enter(rq)()
+	defer rq.release()
 	resp, err := s.guarded(p, rq)
 	return s.answer(rq, resp, err)
 }
@@ -181,13 +191,16 @@ func (s *Server) answer(rq *request, resp *kubeapi.Response, err error) *kubeapi
 }
 
 // admitted runs the stages every request passes: who asks, and may they.
-func (s *Server) admitted(rq *request) error {
+func (s *Server) admitted(p *sim.Proc, rq *request) error {
 	rq.enter(stageAuthn)
 	if rq.refused != nil {
 		return rq.refused
 	}
 	if rq.by.Name != "" {
 		rq.leave(fmt.Sprintf("User %q acts as %q", rq.by.Name, rq.user.Name))
+	}
+	if err := s.seat(p, rq); err != nil {
+		return err
 	}
 	if rq.Kind == nil {
 		rq.enter(stageAuthz)
@@ -206,7 +219,7 @@ func (s *Server) admitted(rq *request) error {
 }
 
 func (s *Server) handle(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
-	if err := s.admitted(rq); err != nil {
+	if err := s.admitted(p, rq); err != nil {
 		return nil, err
 	}
 	if rq.Kind == nil {
@@ -257,7 +270,9 @@ func (s *Server) handle(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 // Watch opens a watch towards r.From.
 func (s *Server) Watch(p *sim.Proc, r *kubeapi.Request, via *simnet.Addr) (*kubeapi.WatchStream, error) {
 	rq := s.receive(p, r)
-	err := s.admitted(rq)
+	defer s.inflight.enter(rq)()
+	defer rq.release()
+	err := s.admitted(p, rq)
 	if err == nil && rq.res == nil {
 		err = apierrors.NewMethodNotSupported(rq.Kind.GR(), string(rq.Verb))
 	}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/kubeviz/components/apiserver/authn"
+	"example.com/kubeviz/components/apiserver/flowcontrol"
 	"example.com/kubeviz/components/apiserver/internal/managed"
 	"example.com/kubeviz/components/apiserver/resource/registry"
 	"example.com/kubeviz/components/kubeapi"
@@ -58,6 +59,7 @@ type Server struct {
 	storeOK   bool
 	tally     tally
 	inflight  inflight
+	flow      *flowcontrol.Controller
 	fields    *managed.Fields
 }
 
@@ -87,6 +89,7 @@ func New(cfg Config) *Server {
 		}
 	})
 	s.access = newAccess(s.cache)
+	s.flow = flowcontrol.New(flowcontrol.Seats, pr.Loop.Now)
 	s.tally.byCode = map[int]int{}
 	return s
 }

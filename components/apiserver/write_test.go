@@ -257,7 +257,7 @@ func TestEveryChangeLeadsBackToTheCommand(t *testing.T) {
 			for _, s := range d.Stages {
 				stages = append(stages, s.Stage)
 			}
-			if got := strings.Join(stages, ", "); got != "authentication, authorization, mutating admission, validation, validating admission, store" {
+			if got := strings.Join(stages, ", "); got != "authentication, priority and fairness, authorization, mutating admission, validation, validating admission, store" {
 				t.Errorf("stages %s", got)
 			}
 			if d.Code != 201 || d.Revision == 0 {

@@ -90,7 +90,7 @@ func (p *told) answered(chain []event.Record, raft bool) {
 				continue
 			}
 			stages := done[i].Event.(event.RequestDone).Stages
-			if n := len(stages); n < 3 || stages[0].Stage != "authentication" || stages[1].Stage != "authorization" || stages[n-1].Stage != "store" {
+			if n := len(stages); n < 4 || stages[0].Stage != "authentication" || stages[1].Stage != "priority and fairness" || stages[2].Stage != "authorization" || stages[n-1].Stage != "store" {
 				p.t.Errorf("#%d %s went through the stages %+v", r.Seq, hop(r), stages)
 			}
 			stored += stages[len(stages)-1].Took

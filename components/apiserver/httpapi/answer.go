@@ -221,6 +221,10 @@ func (c *call) fail(err error) {
 	if st.Details != nil && st.Details.RetryAfterSeconds > 0 {
 		c.w.Header().Set("Retry-After", strconv.Itoa(int(st.Details.RetryAfterSeconds)))
 	}
+	if cause, ok := apierrors.StatusCause(err, metav1.CauseTypeUnexpectedServerResponse); ok && st.Code == http.StatusTooManyRequests {
+		http.Error(c.w, cause.Message, http.StatusTooManyRequests) // written before anything knows of Statuses, in the real server as well
+		return
+	}
 	c.status(int(st.Code), &st)
 }
 
