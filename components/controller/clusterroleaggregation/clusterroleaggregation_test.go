@@ -54,7 +54,7 @@ func TestTheRolesForPeopleComeOutAsInARealCluster(t *testing.T) {
 			t.Errorf("%s may\n%s\nwant\n%s", name, g, w)
 		}
 		if !slices.ContainsFunc(got.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
-			return m.Manager == "clusterrole-aggregation-controller" && m.Operation == metav1.ManagedFieldsOperationApply && strings.Contains(string(m.FieldsV1.Raw), "f:rules")
+			return m.Manager == "clusterrole-aggregation-controller" && m.Operation == metav1.ManagedFieldsOperationApply && strings.Contains(string(m.FieldsV1.GetRawBytes()), "f:rules")
 		}) {
 			t.Errorf("the rules of %s are not the controller's: %+v", name, got.ManagedFields)
 		}
