@@ -56,7 +56,11 @@ func TestMinimalObjectsAreStoredAsARealClusterStoresThem(t *testing.T) {
 		Sent   json.RawMessage `json:"sent"`
 		Stored map[string]any  `json:"stored"`
 	}
-	eachLine(t, "testdata/defaults.jsonl", func(r recorded) {
+	all := func(fn func(recorded)) {
+		eachLine(t, "testdata/defaults.jsonl", fn)
+		eachLine(t, "testdata/services.jsonl", fn)
+	}
+	all(func(r recorded) {
 		k := kindOf(t, r.Kind)
 		obj := k.New()
 		if err := json.Unmarshal(r.Sent, obj); err != nil {
@@ -209,8 +213,15 @@ func TestMistakesAreAnsweredInTheWordsOfARealServer(t *testing.T) {
 	c.Create(have)
 	dep := apitest.Deployment("have", 1)
 	c.Create(dep)
+	yes := true
+	c.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "have"}, Data: map[string]string{"a": "1"}, Immutable: &yes})
+	c.Create(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "have"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}})
 	admin := c.Client.User
-	eachLine(t, "testdata/errors.jsonl", func(m mistake) {
+	all := func(fn func(mistake)) {
+		eachLine(t, "testdata/errors.jsonl", fn)
+		eachLine(t, "testdata/core-errors.jsonl", fn) // recorded with addresses of services in 10.96.0.0/16, here in kubeadm's 10.96.0.0/12
+	}
+	all(func(m mistake) {
 		t.Run(m.Case, func(t *testing.T) {
 			r := m.request(t)
 			user := admin

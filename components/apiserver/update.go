@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -25,7 +26,9 @@ func (s *Server) replace(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	if err := rq.nameObject(sent); err != nil {
 		return nil, err
 	}
+	warned := len(rq.warnings)
 	return s.update(p, rq, updateTries, func(old kinds.Object) (kinds.Object, error) {
+		rq.warnings = rq.warnings[:warned]
 		return s.prepareUpdate(p, rq, sent.DeepCopyObject().(kinds.Object), old)
 	}, rq.res.Gone)
 }
@@ -48,10 +51,18 @@ func (s *Server) prepareUpdate(p *sim.Proc, rq *request, obj, old kinds.Object) 
 	}
 	s.track(rq, old, obj)
 	keepMeta(obj, old)
+	if res.Settle != nil && rq.Subresource == "" {
+		if err := invalid(rq.Kind, rq.Name, res.Settle(obj, old)); err != nil {
+			return nil, err
+		}
+	}
 	if res.PrepareUpdate != nil {
 		entries := obj.GetManagedFields() // a part that keeps all metadata keeps who wrote it all the same
 		res.PrepareUpdate(obj, old, rq.Subresource)
 		obj.SetManagedFields(entries)
+	}
+	if res.Stamp != nil {
+		res.Stamp(obj, old, metav1.NewTime(p.Now().Truncate(secondsOf)))
 	}
 	a := &attributes{server: s, proc: p, rq: rq, obj: obj, old: old}
 	if err := s.mutate(a); err != nil {
@@ -73,6 +84,7 @@ func (s *Server) prepareUpdate(p *sim.Proc, rq *request, obj, old kinds.Object) 
 	if err := invalid(rq.Kind, rq.Name, errs); err != nil {
 		return nil, err
 	}
+	rq.warn(obj, old)
 	rq.enter(stageAdmit)
 	return obj, s.validate(a)
 }

@@ -31,7 +31,9 @@ func (s *Server) create(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	if obj.GetName() == "" {
 		generate = obj.GetGenerateName()
 	}
+	warned := len(rq.warnings)
 	for try := 1; ; try++ {
+		rq.warnings = rq.warnings[:warned]
 		made := obj
 		if generate != "" {
 			made = obj.DeepCopyObject().(kinds.Object)
@@ -111,6 +113,11 @@ func (s *Server) prepareCreate(p *sim.Proc, rq *request, obj kinds.Object) error
 		return err
 	}
 	rq.enter(stageValidate)
+	if res.Settle != nil {
+		if err := invalid(rq.Kind, obj.GetName(), res.Settle(obj, nil)); err != nil {
+			return err
+		}
+	}
 	obj.SetUID(metaUID(s.newUID()))
 	obj.SetCreationTimestamp(metav1.NewTime(p.Now().Truncate(secondsOf)))
 	obj.SetDeletionTimestamp(nil)
@@ -133,8 +140,16 @@ func (s *Server) prepareCreate(p *sim.Proc, rq *request, obj kinds.Object) error
 	if err := invalid(rq.Kind, obj.GetName(), errs); err != nil {
 		return err
 	}
+	rq.warn(obj, nil)
 	rq.enter(stageAdmit)
 	return s.validate(a)
+}
+
+// warn adds what the kind has to say of an object that is accepted.
+func (rq *request) warn(obj, old kinds.Object) {
+	if rq.res.Warn != nil && (rq.Subresource == "" || rq.Subresource == "scale") {
+		rq.warnings = append(rq.warnings, rq.res.Warn(obj, old)...)
+	}
 }
 
 // put writes obj if the compare holds. nil without an error: it does not hold.

@@ -9,6 +9,7 @@ import (
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/engine/kinds"
@@ -27,6 +28,10 @@ type Resource struct {
 	PrepareCreate func(obj kinds.Object)
 	// PrepareUpdate keeps from old what this update may not touch: an update of the object keeps the status and the other way round.
 	PrepareUpdate func(obj, old kinds.Object, subresource string)
+	// Settle works out what depends on the cluster and is needed before anything is looked at, at a creation (old is nil) and at an update of the object; its errors are the whole answer.
+	Settle func(obj, old kinds.Object) field.ErrorList
+	// Stamp writes the time of an update into the object, where the kind keeps it.
+	Stamp func(obj, old kinds.Object, now metav1.Time)
 	// Validate refuses bad objects, ValidateUpdate bad changes.
 	Validate       func(obj kinds.Object) field.ErrorList
 	ValidateUpdate func(obj, old kinds.Object, subresource string) field.ErrorList
@@ -106,6 +111,18 @@ func Typed[T kinds.Object](fn func(T)) func(kinds.Object) {
 
 func TypedUpdate[T kinds.Object](fn func(obj, old T, sub string)) func(kinds.Object, kinds.Object, string) {
 	return func(o, old kinds.Object, sub string) { fn(o.(T), old.(T), sub) }
+}
+
+func TypedStamp[T kinds.Object](fn func(obj, old T, now metav1.Time)) func(kinds.Object, kinds.Object, metav1.Time) {
+	return func(o, old kinds.Object, now metav1.Time) { fn(o.(T), old.(T), now) }
+}
+
+// TypedSettle: old is nil for creations.
+func TypedSettle[T kinds.Object](fn func(obj, old T) field.ErrorList) func(obj, old kinds.Object) field.ErrorList {
+	return func(o, old kinds.Object) field.ErrorList {
+		before, _ := old.(T)
+		return fn(o.(T), before)
+	}
 }
 
 func TypedCheck[T kinds.Object](fn func(T) field.ErrorList) func(kinds.Object) field.ErrorList {

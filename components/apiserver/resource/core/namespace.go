@@ -2,9 +2,12 @@ package core
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/engine/kinds"
@@ -40,6 +43,20 @@ func namespaceResource() *resource.Resource {
 				ns.Status = old.Status
 			}
 		}),
+		UpdateWhole: true,
+		Validate: resource.TypedCheck(func(ns *corev1.Namespace) field.ErrorList {
+			return finalizers(ns, field.NewPath("spec", "finalizers"), false)
+		}),
+		ValidateUpdate: resource.TypedCheckUpdate(func(ns, _ *corev1.Namespace, sub string) field.ErrorList {
+			at := field.NewPath("spec", "finalizers")
+			switch sub {
+			case "finalize":
+				return finalizers(ns, at, true)
+			case "status":
+				return validatePhase(ns)
+			}
+			return finalizers(ns, at, false)
+		}),
 		Fields: map[string]func(kinds.Object) string{
 			"name":         resource.TypedValue(func(ns *corev1.Namespace) string { return ns.Name }),
 			"status.phase": resource.TypedValue(func(ns *corev1.Namespace) string { return string(ns.Status.Phase) }),
@@ -56,4 +73,33 @@ func namespaceResource() *resource.Resource {
 			return ""
 		},
 	}
+}
+
+// finalizers checks what a namespace waits for; only the subresource for it numbers them.
+func finalizers(ns *corev1.Namespace, at *field.Path, numbered bool) field.ErrorList {
+	var errs field.ErrorList
+	for i, f := range ns.Spec.Finalizers {
+		at := at
+		if numbered {
+			at = at.Index(i)
+		}
+		errs = append(errs, apivalidation.ValidateFinalizerName(string(f), at)...)
+		if !strings.Contains(string(f), "/") && !slices.Contains(standardFinalizers, string(f)) {
+			errs = append(errs, field.Invalid(at, string(f), "name is neither a standard finalizer name nor is it fully qualified"))
+		}
+	}
+	return errs
+}
+
+var standardFinalizers = []string{string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}
+
+func validatePhase(ns *corev1.Namespace) field.ErrorList {
+	at, phase := field.NewPath("status", "Phase"), ns.Status.Phase
+	switch {
+	case ns.DeletionTimestamp == nil && phase != corev1.NamespaceActive:
+		return field.ErrorList{field.Invalid(at, phase, "may only be 'Active' if `deletionTimestamp` is empty")}
+	case ns.DeletionTimestamp != nil && phase != corev1.NamespaceTerminating:
+		return field.ErrorList{field.Invalid(at, phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")}
+	}
+	return nil
 }

@@ -1,11 +1,18 @@
 package core
 
 import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	netutils "k8s.io/utils/net"
 
 	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/components/apiserver/resource/check"
@@ -13,61 +20,171 @@ import (
 )
 
 func nodeResource() *resource.Resource {
+	type node = *corev1.Node
 	return &resource.Resource{
-		Kind: kinds.Nodes,
-		Name: apivalidation.NameIsDNSSubdomain,
-		Default: resource.Typed(func(n *corev1.Node) {
-			if n.Status.Allocatable == nil && n.Status.Capacity != nil {
-				n.Status.Allocatable = n.Status.Capacity.DeepCopy()
-			}
-		}),
+		Kind:    kinds.Nodes,
+		Name:    apivalidation.NameIsDNSSubdomain,
+		Default: resource.Typed(defaultNode),
 		// A node brings its status along when it registers, so creation keeps it.
-		PrepareUpdate: resource.TypedUpdate(func(n, old *corev1.Node, sub string) {
+		PrepareUpdate: resource.TypedUpdate(func(n, old node, sub string) {
 			if sub == "status" {
 				n.Spec = old.Spec
+				if old.Status.Config == nil {
+					n.Status.Config = nil // a feature that is gone
+				}
 			} else {
 				n.Status = old.Status
 			}
 		}),
-		Validate: resource.TypedCheck(validateNode),
-		ValidateUpdate: resource.TypedCheckUpdate(func(n, old *corev1.Node, _ string) field.ErrorList {
-			var errs field.ErrorList
-			if old.Spec.PodCIDR != "" && n.Spec.PodCIDR != old.Spec.PodCIDR {
-				errs = append(errs, field.Forbidden(field.NewPath("spec", "podCIDRs"), "node updates may not change podCIDR except from \"\" to valid"))
+		UpdateWhole: true,
+		Validate:    resource.TypedCheck(validateNode),
+		ValidateUpdate: resource.TypedCheckUpdate(func(n, old node, sub string) field.ErrorList {
+			if sub == "status" {
+				return validateNodeChange(n, old)
 			}
-			if old.Spec.ProviderID != "" && n.Spec.ProviderID != old.Spec.ProviderID {
-				errs = append(errs, field.Forbidden(field.NewPath("spec", "providerID"), "node updates may not change providerID except from \"\" to valid"))
-			}
-			return errs
+			return append(validateNode(n), validateNodeChange(n, old)...)
 		}),
 		Fields: map[string]func(kinds.Object) string{
-			"spec.unschedulable": resource.TypedValue(func(n *corev1.Node) string { return strconv.FormatBool(n.Spec.Unschedulable) }),
+			"spec.unschedulable": resource.TypedValue(func(n node) string { return strconv.FormatBool(n.Spec.Unschedulable) }),
 		},
+		Warn: resource.TypedWarn(func(n, _ node) []string {
+			var out []string
+			if n.Spec.ConfigSource != nil {
+				out = append(out, "spec.configSource: the feature is removed")
+			}
+			if n.Spec.DoNotUseExternalID != "" {
+				out = append(out, "spec.externalID: this field is deprecated, and is unused by Kubernetes")
+			}
+			for i, c := range n.Spec.PodCIDRs {
+				out = append(out, validation.GetWarningsForCIDR(field.NewPath("spec", "podCIDRs").Index(i), c)...)
+			}
+			return out
+		}),
+	}
+}
+
+// defaultNode fills what can be allocated, and keeps the one range of pod addresses and the list of them alike: where they differ, the one counts.
+func defaultNode(n *corev1.Node) {
+	if n.Status.Allocatable == nil && n.Status.Capacity != nil {
+		n.Status.Allocatable = n.Status.Capacity.DeepCopy()
+	}
+	switch one, all := n.Spec.PodCIDR, n.Spec.PodCIDRs; {
+	case one != "" && (len(all) == 0 || all[0] != one):
+		n.Spec.PodCIDRs = []string{one}
+	case one == "" && len(all) > 0:
+		n.Spec.PodCIDR = all[0]
 	}
 }
 
 func validateNode(n *corev1.Node) field.ErrorList {
-	var errs field.ErrorList
-	taints := field.NewPath("metadata", "taints") // the path Kubernetes reports, though taints live in spec
-	type pair struct {
-		key    string
-		effect corev1.TaintEffect
+	errs := validateTaints(n.Spec.Taints)
+	errs = append(errs, nodeAmounts(n)...)
+	errs = append(errs, declaredFeatures(n.Status.DeclaredFeatures)...)
+	at := field.NewPath("spec", "podCIDRs")
+	for i, c := range n.Spec.PodCIDRs {
+		errs = append(errs, validation.IsValidCIDRForLegacyField(at.Index(i), c, true, nil)...)
 	}
-	seen := map[pair]bool{}
-	for i, t := range n.Spec.Taints {
-		at := taints.Index(i)
+	if len(n.Spec.PodCIDRs) > 1 {
+		dual, err := netutils.IsDualStackCIDRStrings(n.Spec.PodCIDRs)
+		if err != nil {
+			errs = append(errs, field.InternalError(at, fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:%v", err)))
+		}
+		if !dual || len(n.Spec.PodCIDRs) > 2 {
+			errs = append(errs, field.Invalid(at, n.Spec.PodCIDRs, "may specify no more than one CIDR for each IP family"))
+		}
+	}
+	return errs
+}
+
+// validateTaints names the path that Kubernetes reports, though taints live in spec.
+func validateTaints(list []corev1.Taint) field.ErrorList {
+	var errs field.ErrorList
+	for i, t := range list {
+		at := field.NewPath("metadata", "taints").Index(i)
 		errs = append(errs, check.LabelKey(t.Key, at.Child("key"))...)
-		errs = append(errs, check.LabelValue(t.Value, at.Child("value"))...)
+		if texts := validation.IsValidLabelValue(t.Value); len(texts) > 0 {
+			errs = append(errs, field.Invalid(at.Child("value"), t.Value, strings.Join(texts, ";")))
+		}
 		errs = append(errs, check.TaintEffect(t.Effect, false, at.Child("effect"))...)
-		if seen[pair{t.Key, t.Effect}] {
-			dup := field.Duplicate(at, t)
+		if slices.ContainsFunc(list[:i], func(o corev1.Taint) bool { return o.Key == t.Key && o.Effect == t.Effect }) {
+			dup := field.Duplicate(at, check.GoForm(t))
 			dup.Detail = "taints must be unique by key and effect pair"
 			errs = append(errs, dup)
 		}
-		seen[pair{t.Key, t.Effect}] = true
 	}
-	status := field.NewPath("status")
-	errs = append(errs, check.Amounts(n.Status.Capacity, status.Child("capacity"))...)
-	errs = append(errs, check.Amounts(n.Status.Allocatable, status.Child("allocatable"))...)
+	return errs
+}
+
+func nodeAmounts(n *corev1.Node) field.ErrorList {
+	var errs field.ErrorList
+	for _, l := range []struct {
+		name string
+		list corev1.ResourceList
+	}{{"capacity", n.Status.Capacity}, {"allocatable", n.Status.Allocatable}} {
+		for _, name := range check.SortedNames(l.list) {
+			errs = append(errs, check.Quantity(name, l.list[name], field.NewPath("status", l.name, string(name)))...)
+		}
+	}
+	return errs
+}
+
+var featureName = regexp.MustCompile(`^([A-Z][a-zA-Z0-9]*)(/[a-zA-Z0-9]+)*$`)
+
+// declaredFeatures checks what a kubelet says it can do: names in order, each once.
+func declaredFeatures(list []string) field.ErrorList {
+	var errs field.ErrorList
+	at := field.NewPath("status", "declaredFeatures")
+	for i, f := range list {
+		switch {
+		case len(f) > validation.DNS1123SubdomainMaxLength:
+			errs = append(errs, field.Invalid(at.Index(i), f, fmt.Sprintf("invalid feature name %q: must be no more than %d characters", f, validation.DNS1123SubdomainMaxLength)))
+		case !featureName.MatchString(f):
+			errs = append(errs, field.Invalid(at.Index(i), f, fmt.Sprintf("invalid feature name %q: must start with an UpperCamelCase segment, with subsequent segments separated by '/' "+
+				"(e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes", f)))
+		}
+		if i+1 == len(list) {
+			break
+		}
+		switch next := list[i+1]; cmp.Compare(f, next) {
+		case 0:
+			errs = append(errs, field.Duplicate(at.Index(i+1), next))
+		case 1:
+			errs = append(errs, field.Invalid(at.Index(i+1), next, "list must be sorted alphabetically"))
+		}
+	}
+	return errs
+}
+
+func validateNodeChange(n, old *corev1.Node) field.ErrorList {
+	errs := nodeAmounts(n)
+	errs = append(errs, declaredFeatures(n.Status.DeclaredFeatures)...)
+	for i, a := range n.Status.Addresses {
+		if slices.Contains(n.Status.Addresses[:i], a) {
+			errs = append(errs, field.Duplicate(field.NewPath("status", "addresses").Index(i), check.GoForm(a)))
+		}
+	}
+	if was := old.Spec.PodCIDRs; len(was) > 0 {
+		changed := field.Forbidden(field.NewPath("spec", "podCIDRs"), "node updates may not change podCIDR except from \"\" to valid")
+		if len(was) != len(n.Spec.PodCIDRs) {
+			errs = append(errs, changed)
+		} else {
+			for i := range was {
+				if was[i] != n.Spec.PodCIDRs[i] {
+					errs = append(errs, changed)
+				}
+			}
+		}
+	}
+	if now, was := n.Spec.ProviderID, old.Spec.ProviderID; was != "" && now != was {
+		text := "field cannot be modified once set"
+		if now == "" {
+			text = "field cannot be cleared once set"
+		}
+		errs = append(errs, field.Invalid(field.NewPath("spec", "providerID"), nil, text))
+	}
+	errs = append(errs, validateTaints(n.Spec.Taints)...)
+	if n.Spec.DoNotUseExternalID != old.Spec.DoNotUseExternalID {
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "externalID"), "may not be updated"))
+	}
 	return errs
 }

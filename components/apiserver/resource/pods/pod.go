@@ -1,10 +1,12 @@
 package pods
 
 import (
+	"fmt"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/engine/kinds"
@@ -41,6 +43,17 @@ func Resource() *resource.Resource {
 			"status.podIP":             resource.TypedValue(func(p pod) string { return p.Status.PodIP }),
 			"status.nominatedNodeName": resource.TypedValue(func(p pod) string { return p.Status.NominatedNodeName }),
 		},
+		// People seldom change pods themselves, so there are no warnings for updates.
+		Warn: resource.TypedWarn(func(p, old pod) []string {
+			if old != nil {
+				return nil
+			}
+			var out []string
+			if texts := validation.IsDNS1123Label(p.Name); len(texts) > 0 {
+				out = append(out, fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", texts))
+			}
+			return append(out, warnings(&p.Spec, &p.ObjectMeta, nil)...)
+		}),
 		Index: []string{"spec.nodeName"},
 		Grace: func(o kinds.Object, asked *int64) int64 { return podGrace(o.(pod), asked) },
 	}

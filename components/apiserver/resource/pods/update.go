@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"example.com/kubeviz/components/apiserver/resource/check"
 )
 
 // podUpdateText is what a change of a pod is refused with.
@@ -60,7 +62,7 @@ func validatePodUpdate(p, old *corev1.Pod, sub string) field.ErrorList {
 		rest.TerminationGracePeriodSeconds = g
 	}
 	if !apiequality.Semantic.DeepEqual(*rest, old.Spec) {
-		errs = append(errs, field.Forbidden(at, podUpdateText+"\n"+structDiff(old.Spec, *rest)))
+		errs = append(errs, field.Forbidden(at, podUpdateText+"\n"+check.Diff(old.Spec, *rest)))
 	}
 	return errs
 }

@@ -1,4 +1,4 @@
-package pods
+package check
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 // diffContext is how many equal lines stand around a difference.
 const diffContext = 3
 
-// structDiff is the unified diff of two structs written as indented JSON with Go field names, as Kubernetes prints refused changes.
-func structDiff(a, b any) string {
+// Diff is the unified diff of two structs written as indented JSON with Go field names, as Kubernetes prints refused changes.
+func Diff(a, b any) string {
 	return unified(strings.Split(plain(reflect.ValueOf(a), ""), "\n"), strings.Split(plain(reflect.ValueOf(b), ""), "\n"))
 }
 
