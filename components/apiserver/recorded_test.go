@@ -58,7 +58,6 @@ func TestMinimalObjectsAreStoredAsARealClusterStoresThem(t *testing.T) {
 	}
 	all := func(fn func(recorded)) {
 		eachLine(t, "testdata/defaults.jsonl", fn)
-		eachLine(t, "testdata/services.jsonl", fn)
 	}
 	all(func(r recorded) {
 		k := kindOf(t, r.Kind)
