@@ -12,7 +12,6 @@ import (
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
-	"example.com/kubeviz/raftstore/mvcc"
 )
 
 // apply is server-side apply: the fields of a configuration become those of its manager. It makes the object when there is none.
@@ -83,7 +82,7 @@ func (s *Server) merged(rq *request, m *managed.Manager, old kinds.Object, patch
 	return obj, rq.checkNames(obj)
 }
 
-// applyNew makes the object that a configuration describes. nil without an error: it exists by now.
+// applyNew makes the object that a configuration describes. nil without an error: it exists by now, or lost a race for what it claims.
 func (s *Server) applyNew(p *sim.Proc, rq *request, m *managed.Manager, patch *unstructured.Unstructured) (*kubeapi.Response, error) {
 	obj, err := s.merged(rq, m, nil, patch)
 	if err != nil {
@@ -111,7 +110,8 @@ func (s *Server) applyNew(p *sim.Proc, rq *request, m *managed.Manager, patch *u
 	if rq.DryRun {
 		return &kubeapi.Response{Object: obj, Created: true}, nil
 	}
-	stored, err := s.put(p, rq, rq.key, obj, mvcc.Compare{Key: rq.key, Target: mvcc.CreateRevision})
+	rq.ports = part.ports
+	stored, _, err := s.put(p, rq, rq.key, obj)
 	if stored == nil || err != nil {
 		return nil, err
 	}

@@ -71,11 +71,16 @@ func (c *Codec) Encode(obj kinds.Object) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", k, err)
 	}
-	env := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: k.APIVersion(), Kind: k.Kind}, Raw: raw}
+	return envelope(raw, k.APIVersion(), k.Kind)
+}
+
+// envelope wraps what is stored with what it is.
+func envelope(raw []byte, apiVersion, kind string) ([]byte, error) {
+	env := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}, Raw: raw}
 	out := make([]byte, len(magic)+env.Size())
 	copy(out, magic)
 	if _, err := env.MarshalTo(out[len(magic):]); err != nil {
-		return nil, fmt.Errorf("encode %s: %w", k, err)
+		return nil, fmt.Errorf("encode %s: %w", kind, err)
 	}
 	return out, nil
 }

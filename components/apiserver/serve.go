@@ -46,6 +46,8 @@ type request struct {
 	// applied: the managed fields of the object are those of a server-side apply already. warnings are what the present try has to say to people.
 	applied  bool
 	warnings []string
+	// ports of nodes, as the present try found them in the store; nil: it has not looked.
+	ports *portState
 
 	stages []event.Stage
 	began  time.Time // of the present stage

@@ -56,6 +56,11 @@ func (s *Server) prepareUpdate(p *sim.Proc, rq *request, obj, old kinds.Object) 
 			return nil, err
 		}
 	}
+	if svc := asService(obj); svc != nil && rq.Subresource == "" {
+		if err := s.allocate(p, rq, svc, asService(old)); err != nil {
+			return nil, err
+		}
+	}
 	if res.PrepareUpdate != nil {
 		entries := obj.GetManagedFields() // a part that keeps all metadata keeps who wrote it all the same
 		res.PrepareUpdate(obj, old, rq.Subresource)

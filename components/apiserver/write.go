@@ -35,9 +35,11 @@ func (s *Server) create(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	for try := 1; ; try++ {
 		rq.warnings = rq.warnings[:warned]
 		made := obj
-		if generate != "" {
+		if generate != "" || k == kinds.Services { // a service that lost a race for an address asks for another
 			made = obj.DeepCopyObject().(kinds.Object)
-			made.SetName(generate[:min(len(generate), nameLengthMax-5)] + s.nameSuffix())
+			if generate != "" {
+				made.SetName(generate[:min(len(generate), nameLengthMax-5)] + s.nameSuffix())
+			}
 		}
 		if err := s.prepareCreate(p, rq, made); err != nil {
 			return nil, err
@@ -50,13 +52,16 @@ func (s *Server) create(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 			}
 			return &kubeapi.Response{Object: made}, nil
 		}
-		stored, err := s.put(p, rq, key, made, mvcc.Compare{Key: key, Target: mvcc.CreateRevision})
+		stored, exists, err := s.put(p, rq, key, made)
 		if err != nil {
 			return nil, err
 		}
 		if stored != nil {
 			rq.Name = made.GetName()
 			return written(stored), nil
+		}
+		if !exists && try < updateTries {
+			continue
 		}
 		if generate == "" || try >= nameTries {
 			return nil, apierrors.NewAlreadyExists(res.Kind.GR(), made.GetName())
@@ -118,6 +123,11 @@ func (s *Server) prepareCreate(p *sim.Proc, rq *request, obj kinds.Object) error
 			return err
 		}
 	}
+	if svc := asService(obj); svc != nil {
+		if err := s.allocate(p, rq, svc, nil); err != nil {
+			return err
+		}
+	}
 	obj.SetUID(metaUID(s.newUID()))
 	obj.SetCreationTimestamp(metav1.NewTime(p.Now().Truncate(secondsOf)))
 	obj.SetDeletionTimestamp(nil)
@@ -152,25 +162,31 @@ func (rq *request) warn(obj, old kinds.Object) {
 	}
 }
 
-// put writes obj if the compare holds. nil without an error: it does not hold.
-func (s *Server) put(p *sim.Proc, rq *request, key string, obj kinds.Object, when mvcc.Compare) (kinds.Object, error) {
+// put writes an object that must not exist, with what it claims. nil without an error: it exists, or what it claims is not as it was.
+func (s *Server) put(p *sim.Proc, rq *request, key string, obj kinds.Object) (stored kinds.Object, exists bool, err error) {
 	value, err := s.codec.Encode(obj)
 	if err != nil {
-		return nil, apierrors.NewInternalError(err)
+		return nil, false, apierrors.NewInternalError(err)
 	}
 	lease, err := s.leases.lease(p, rq.res.TTL, rq.deadline)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	t := mvcc.Txn{If: []mvcc.Compare{when}, Then: []mvcc.Op{{Key: key, Value: value, Lease: lease}}, Tag: rq.tag}
+	t := mvcc.Txn{If: []mvcc.Compare{{Key: key, Target: mvcc.CreateRevision}}, Then: []mvcc.Op{{Key: key, Value: value, Lease: lease}}, Read: []string{key}, Tag: rq.tag}
+	if svc := asService(obj); svc != nil {
+		if err := s.claim(p, rq, &t, svc, nil); err != nil {
+			return nil, false, err
+		}
+	}
 	r, err := s.door.txn(p, t, rq.deadline)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !r.Succeeded {
-		return nil, nil
+		return nil, len(r.Read) > 0, nil
 	}
-	return s.codec.Decode(&mvcc.KV{Key: key, Value: value, ModRevision: r.Revision})
+	stored, err = s.codec.Decode(&mvcc.KV{Key: key, Value: value, ModRevision: r.Revision})
+	return stored, true, err
 }
 
 // change is what an update makes of the object that is stored.
@@ -232,6 +248,15 @@ func (s *Server) update(p *sim.Proc, rq *request, tries int, fn change, remove f
 			}
 		}
 		t := mvcc.Txn{If: []mvcc.Compare{{Key: rq.key, Target: mvcc.ModRevision, Value: revisionOf(old)}}, Then: []mvcc.Op{op}, Read: []string{rq.key}, Tag: rq.tag}
+		if svc := asService(old); svc != nil {
+			now := asService(obj)
+			if op.Delete {
+				now = nil
+			}
+			if err := s.claim(p, rq, &t, now, svc); err != nil {
+				return nil, err
+			}
+		}
 		r, err := s.door.txn(p, t, rq.deadline)
 		if err != nil {
 			return nil, err
