@@ -35,6 +35,8 @@ type Config struct {
 	Tokens *authn.Issuer
 	// WallNow is the time by which tokens live, since who holds them is outside of the simulation; nil: the simulated one.
 	WallNow func() time.Time
+	// Address is the server's IP, under which the service "kubernetes" leads to it; empty: the server keeps no such service.
+	Address string
 	// Founding is what the cluster's installer makes besides what every cluster has (bootstrap.Kubeadm). The server makes what is missing of it at its start.
 	Founding []kinds.Object
 	// Neighbour tells whether a program of the control plane on the same machine ("scheduler") answers; nil: none does.
@@ -117,6 +119,9 @@ func (s *Server) start(p *sim.Proc) {
 	s.proc.Go("bookmarks", s.cache.bookmarks)
 	s.proc.Go("tally", s.reportTally)
 	s.proc.Go("compaction", s.compact)
+	if s.cfg.Address != "" {
+		s.proc.Go("kubernetes service", s.keepKubernetes)
+	}
 	s.bootstrap(p)
 }
 

@@ -16,6 +16,7 @@ package apitest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,7 @@ type Cluster struct {
 	tester    *kubeapi.Process
 	masters   []string
 	seed      uint64
+	addressed bool
 	cause     event.Seq
 }
 
@@ -92,6 +94,9 @@ func Masters(n int) Option {
 		}
 	}
 }
+
+// Addressed gives the masters addresses, 10.0.0.11 and so on: their API servers then keep the service "kubernetes".
+func Addressed() Option { return func(c *Cluster) { c.addressed = true } }
 
 // Seed sets what all random streams derive from. Default 1.
 func Seed(s uint64) Option { return func(c *Cluster) { c.seed = s } }
@@ -165,7 +170,11 @@ func (c *Cluster) account(namespace string) {
 // StartServer starts the API server of a master, again if its last one ended, and returns its program.
 func (c *Cluster) StartServer(master string) *kubeapi.Process {
 	pr := c.bare(master, "apiserver")
-	s := apiserver.New(apiserver.Config{Proc: pr, Store: c.Store.Store(master), Codec: c.codec, Announcer: c.announcer, Tokens: c.tokens})
+	cfg := apiserver.Config{Proc: pr, Store: c.Store.Store(master), Codec: c.codec, Announcer: c.announcer, Tokens: c.tokens}
+	if c.addressed {
+		cfg.Address = fmt.Sprintf("10.0.0.%d", 11+slices.Index(c.masters, master))
+	}
+	s := apiserver.New(cfg)
 	c.Servers[master] = s
 	if master == c.masters[0] {
 		c.Server = s
