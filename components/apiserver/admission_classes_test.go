@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,7 +36,10 @@ func TestClaimsGetTheDefaultStorageClassAndGrowOnlyWhereItAllows(t *testing.T) {
 		return err
 	}
 	for _, name := range []string{"after", "none"} {
-		refusedAs(t, grow(name), `persistentvolumeclaims "`+name+`" is forbidden: Only bound persistent volume claims can be expanded`)
+		// Validation comes before the plugin that would say "Only bound persistent volume claims can be expanded", in Kubernetes too.
+		if err := grow(name); err == nil || !strings.Contains(err.Error(), "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims") {
+			t.Errorf("a pending claim that grows is answered %v", err)
+		}
 		if _, err := c.MergePatch(kinds.PersistentVolumeClaims, "default", name, "status", `{"status":{"phase":"Bound"}}`); err != nil {
 			t.Fatal(err)
 		}

@@ -8,18 +8,23 @@ import (
 	"example.com/kubeviz/components/apiserver/resource/check"
 )
 
-// defaultPod fills a pod as k/k pkg/apis/core/v1 does. Some defaults hold for pods only, not for templates: requests from limits, service links.
+// defaultPod fills a pod as k/k pkg/apis/core/v1 does. Some defaults hold for pods only, not for templates: requests from limits, service links, ports of the node.
 func defaultPod(p *corev1.Pod) {
+	if g := p.Spec.TerminationGracePeriodSeconds; g != nil && *g < 0 {
+		one := int64(1)
+		p.Spec.TerminationGracePeriodSeconds = &one
+	}
 	for _, list := range [2][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 		for i := range list {
 			requestsFromLimits(&list[i].Resources)
+			for j := range list[i].Ports {
+				if port := &list[i].Ports[j]; p.Spec.HostNetwork && port.HostPort == 0 {
+					port.HostPort = port.ContainerPort
+				}
+			}
 		}
 	}
 	check.SetDefault(&p.Spec.EnableServiceLinks, true)
-	if p.Spec.ServiceAccountName == "" {
-		p.Spec.ServiceAccountName = p.Spec.DeprecatedServiceAccount
-	}
-	p.Spec.DeprecatedServiceAccount = p.Spec.ServiceAccountName
 	DefaultSpec(&p.Spec)
 }
 
@@ -37,6 +42,10 @@ func requestsFromLimits(r *corev1.ResourceRequirements) {
 
 // DefaultSpec fills what pods and templates share.
 func DefaultSpec(s *corev1.PodSpec) {
+	if s.ServiceAccountName == "" {
+		s.ServiceAccountName = s.DeprecatedServiceAccount
+	}
+	s.DeprecatedServiceAccount = s.ServiceAccountName
 	if s.DNSPolicy == "" {
 		s.DNSPolicy = corev1.DNSClusterFirst
 	}
@@ -52,7 +61,7 @@ func DefaultSpec(s *corev1.PodSpec) {
 	check.SetDefault(&s.TerminationGracePeriodSeconds, defaultGrace)
 	for _, list := range [2][]corev1.Container{s.InitContainers, s.Containers} {
 		for i := range list {
-			defaultContainer(&list[i], s.HostNetwork)
+			defaultContainer(&list[i])
 		}
 	}
 	for i := range s.Volumes {
@@ -60,13 +69,8 @@ func DefaultSpec(s *corev1.PodSpec) {
 	}
 }
 
-func defaultContainer(c *corev1.Container, hostNetwork bool) {
-	if c.ImagePullPolicy == "" {
-		c.ImagePullPolicy = corev1.PullIfNotPresent
-		if imageIsLatest(c.Image) {
-			c.ImagePullPolicy = corev1.PullAlways
-		}
-	}
+func defaultContainer(c *corev1.Container) {
+	defaultPull(&c.ImagePullPolicy, c.Image)
 	if c.TerminationMessagePath == "" {
 		c.TerminationMessagePath = corev1.TerminationMessagePathDefault
 	}
@@ -77,9 +81,6 @@ func defaultContainer(c *corev1.Container, hostNetwork bool) {
 		p := &c.Ports[i]
 		if p.Protocol == "" {
 			p.Protocol = corev1.ProtocolTCP
-		}
-		if hostNetwork && p.HostPort == 0 {
-			p.HostPort = p.ContainerPort
 		}
 	}
 	for i := range c.Env {
@@ -96,6 +97,17 @@ func defaultContainer(c *corev1.Container, hostNetwork bool) {
 				defaultHTTPGet(h.HTTPGet)
 			}
 		}
+	}
+}
+
+// defaultPull settles when an image is pulled: one that may change under its name each time.
+func defaultPull(p *corev1.PullPolicy, image string) {
+	switch {
+	case *p != "":
+	case imageIsLatest(image):
+		*p = corev1.PullAlways
+	default:
+		*p = corev1.PullIfNotPresent
 	}
 }
 
@@ -148,6 +160,8 @@ func defaultVolume(v *corev1.Volume) {
 		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
 	}
 	switch {
+	case v.Image != nil:
+		defaultPull(&v.Image.PullPolicy, v.Image.Reference)
 	case v.ConfigMap != nil:
 		check.SetDefault(&v.ConfigMap.DefaultMode, volumeMode)
 	case v.Secret != nil:
