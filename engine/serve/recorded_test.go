@@ -27,16 +27,14 @@ type mistake struct {
 
 // differs are rows whose answer is another one, with the reason.
 var differs = map[string]string{
-	"bad clusterIP":           otherRange,
-	"unknown service account": laterAccounts,
-	"quota of pods":           laterQuota,
-	"quota needs requests":    laterQuota,
+	"bad clusterIP":        otherRange,
+	"quota of pods":        laterQuota,
+	"quota needs requests": laterQuota,
 }
 
 const (
-	otherRange    = "the recorded cluster has the addresses 10.96.0.0/16 for services, this one kubeadm's 10.96.0.0/12"
-	laterAccounts = "no controller makes the default service accounts yet, so that pods could not be made if admission asked for them"
-	laterQuota    = "quotas are not enforced: the admission plugin is missing"
+	otherRange = "the recorded cluster has the addresses 10.96.0.0/16 for services, this one kubeadm's 10.96.0.0/12"
+	laterQuota = "quotas are not enforced: the admission plugin is missing"
 )
 
 // volatile parts of texts differ from run to run; the rest of a change in a pod depends on the fields that a version has.

@@ -30,7 +30,9 @@ var oldAnnotations = [][2]string{
 // warnings of a pod (at is nil) or a template.
 func warnings(s *corev1.PodSpec, meta *metav1.ObjectMeta, at *field.Path) []string {
 	var out []string
-	say := func(at *field.Path, format string, args ...any) { out = append(out, at.String()+": "+fmt.Sprintf(format, args...)) }
+	say := func(at *field.Path, format string, args ...any) {
+		out = append(out, at.String()+": "+fmt.Sprintf(format, args...))
+	}
 	spec := at.Child("spec")
 	for _, k := range slices.Sorted(maps.Keys(s.NodeSelector)) {
 		if text, ok := check.DeprecatedNodeLabel(k); ok {
