@@ -199,20 +199,25 @@ func TestOnRaftTwoMastersNeedBothAndFiveLoseTwo(t *testing.T) {
 	}
 }
 
-// invariants of every journal, whatever happened: a write that was acknowledged with a revision is announced with that revision; revisions grow by one; terms never fall.
+// invariants of every journal, whatever happened: a write that was acknowledged with a revision is announced with that revision; revisions grow, and what has the same one is the several
+// objects of one transaction; terms never fall.
 func (p *told) invariants() {
 	p.t.Helper()
 	announced := map[int64]bool{}
 	var last int64
+	var together []string // objects of the transaction that made the last revision
 	terms := map[string]uint64{}
 	for _, r := range p.recs {
 		switch e := r.Event.(type) {
 		case event.ObjectChanged:
 			announced[e.Revision] = true
-			if e.Revision <= last && last != 0 {
+			if e.Revision != last {
+				together = nil
+			}
+			if e.Revision < last || slices.Contains(together, brief(e)) {
 				p.t.Errorf("#%d %s follows revision %d", r.Seq, brief(e), last)
 			}
-			last = e.Revision
+			last, together = e.Revision, append(together, brief(e))
 		case event.LeaseRenewed:
 			announced[e.Revision] = true
 			if e.Revision <= last {
