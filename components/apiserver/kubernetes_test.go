@@ -1,5 +1,7 @@
 package apiserver_test
 
+//lint:file-ignore SA1019 Endpoints are served and kept for old clients all the same
+
 import (
 	"slices"
 	"testing"

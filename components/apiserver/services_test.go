@@ -88,10 +88,10 @@ func TestPortsOfNodesAreGivenOutOnceAndGivenBack(t *testing.T) {
 	if after.Spec.ClusterIP != before.Spec.ClusterIP || after.Spec.Ports[0].NodePort != 0 || after.Spec.ExternalTrafficPolicy != "" {
 		t.Errorf("as ClusterIP it is %+v", after.Spec)
 	}
-	b := c.Create(service("b", open(30080))).(*corev1.Service)
+	c.Create(service("b", open(30080)))
 
 	// What the server gave is kept where the user leaves it out.
-	b = c.Update(kinds.Services, "default", "b", "", func(o kinds.Object) {
+	b := c.Update(kinds.Services, "default", "b", "", func(o kinds.Object) {
 		s := o.(*corev1.Service)
 		s.Spec.ClusterIP, s.Spec.ClusterIPs, s.Spec.Ports[0].NodePort = "", nil, 0
 		s.Labels = map[string]string{"x": "y"}

@@ -1,5 +1,7 @@
 package core
 
+//lint:file-ignore SA1019 Endpoints are served and kept for old clients all the same
+
 import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"

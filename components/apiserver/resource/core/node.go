@@ -1,5 +1,7 @@
 package core
 
+//lint:file-ignore SA1019 what is warned of must be looked at
+
 import (
 	"cmp"
 	"fmt"
