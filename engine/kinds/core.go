@@ -7,7 +7,7 @@ var (
 	ConfigMaps = &Kind{Version: "v1", Kind: "ConfigMap", Resource: "configmaps", Singular: "configmap", Short: []string{"cm"}, Namespaced: true,
 		Prefix: "/registry/configmaps/", New: func() Object { return &corev1.ConfigMap{} }}
 	Endpoints = &Kind{Version: "v1", Kind: "Endpoints", Resource: "endpoints", Singular: "endpoints", Short: []string{"ep"}, Namespaced: true,
-		Prefix: "/registry/services/endpoints/",
+		Prefix: "/registry/services/endpoints/", Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 		//lint:ignore SA1019 served all the same, and asked for
 		New: func() Object { return &corev1.Endpoints{} }}
 	Events = &Kind{Version: "v1", Kind: "Event", Resource: "events", Singular: "event", Short: []string{"ev"}, Namespaced: true,

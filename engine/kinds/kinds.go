@@ -57,6 +57,8 @@ type Kind struct {
 	Subresources []Subresource
 	// Verbs of a kind that is never stored; nil: all, as every kind has that is.
 	Verbs []string
+	// Deprecated is what the server warns of with every answer about the kind; empty: nothing.
+	Deprecated string
 	// Faces are other versions or groups under which the same objects are served.
 	Faces []*Face
 	// New makes an empty object.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -241,7 +242,8 @@ func (h *Handler) credential(r *http.Request) *kubeapi.Credential {
 		if _, err := shown[0].Verify(o); err != nil || h.cfg.ClientCAs == nil {
 			cred.Foreign = true
 		} else {
-			cred.Certified = kubeapi.User{Name: shown[0].Subject.CommonName, Groups: slices.Clone(shown[0].Subject.Organization)}
+			cred.Certified = kubeapi.User{Name: shown[0].Subject.CommonName, Groups: slices.Clone(shown[0].Subject.Organization),
+				Extra: map[string][]string{"authentication.kubernetes.io/credential-id": {fmt.Sprintf("X509SHA256=%x", sha256.Sum256(shown[0].Raw))}}}
 		}
 	}
 	if kind, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(kind, "bearer") {

@@ -36,6 +36,9 @@ func (c *call) resource(t target) {
 			return
 		}
 	}
+	if s.Kind.Deprecated != "" {
+		c.warn(s.Kind.Deprecated)
+	}
 	r := c.request()
 	r.Kind, r.Face, r.Namespace, r.Name, r.Subresource, r.Query = s.Kind, s.Face, t.namespace, t.name, t.subresource, c.query
 	if r.Kind == kinds.Namespaces && r.Name != "" {
