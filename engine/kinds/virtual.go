@@ -15,7 +15,7 @@ var (
 		New: func() Object { return &corev1.Binding{} }}
 	ComponentStatuses = &Kind{Version: "v1", Kind: "ComponentStatus", Resource: "componentstatuses", Singular: "componentstatus", Short: []string{"cs"}, Verbs: []string{"get", "list"},
 		Deprecated: "v1 ComponentStatus is deprecated in v1.19+",
-		New: func() Object { return &corev1.ComponentStatus{} }}
+		New:        func() Object { return &corev1.ComponentStatus{} }}
 	SelfSubjectReviews = &Kind{Group: "authentication.k8s.io", Version: "v1", Kind: "SelfSubjectReview", Resource: "selfsubjectreviews", Singular: "selfsubjectreview",
 		Verbs: onlyMade, New: func() Object { return &authenticationv1.SelfSubjectReview{} }}
 	TokenReviews = &Kind{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenReview", Resource: "tokenreviews", Singular: "tokenreview",
