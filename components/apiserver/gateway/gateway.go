@@ -132,9 +132,9 @@ func (g *Gateway) Enter(d *Door, who Hello) *Client {
 	return c
 }
 
-// enter makes the client a process of the model.
+// enter makes the client a process of the model, once.
 func (c *Client) enter() {
-	if c.left.Load() {
+	if c.left.Load() || c.group != nil {
 		return
 	}
 	g := c.g
@@ -251,6 +251,7 @@ func carry[T any](ctx context.Context, c *Client, r *kubeapi.Request, ask func(*
 		if !state.CompareAndSwap(waiting, begun) {
 			return
 		}
+		c.enter() // what is posted may be taken before what was ordered earlier
 		if c.group == nil || c.group.Dead() {
 			done <- outcome[T]{err: ErrClosed}
 			return
