@@ -125,7 +125,8 @@ var masks = []struct {
 	put  string
 }{
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
-	{regexp.MustCompile(`\b10\.(?:224|96)\.\d+\.\d+`), "IP"},
+	{regexp.MustCompile(`\b10\.(?:224|9[6-9]|10\d|11[01])\.\d+\.\d+`), "IP"},
+	{regexp.MustCompile(`:3\d{4}/`), ":PORT/"},
 	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "UID"},
 	{regexp.MustCompile(`\b[0-9a-f]{32,64}\b`), "HEX"},
 	{regexp.MustCompile(`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`), "TIME"},
