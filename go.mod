@@ -25,6 +25,7 @@ require (
 	k8s.io/component-helpers v0.37.0 // node affinity and tolerations as the scheduler matches them
 	k8s.io/cri-streaming v0.37.0 // exec, attach and port-forward over SPDY, the server's side
 	k8s.io/klog/v2 v2.140.0 // the same, where its type is wanted
+	k8s.io/metrics v0.37.0 // the types of metrics.k8s.io, which kubectl brings along
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd // the printed form that template hashes are made of
 	mvdan.cc/sh/v3 v3.13.1 // the shell in simulated containers, with our own commands and files
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // patches: unknown and duplicate fields in a server's words
@@ -142,7 +143,6 @@ require (
 	go.opentelemetry.io/otel/trace v1.44.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
-	k8s.io/metrics v0.37.0 // indirect
 	sigs.k8s.io/kustomize/api v0.21.1 // indirect
 	sigs.k8s.io/kustomize/kustomize/v5 v5.8.1 // indirect
 	sigs.k8s.io/kustomize/kyaml v0.21.1 // indirect

@@ -25,3 +25,12 @@ func (m *machine) connectors(from simnet.Addr) map[string]apiserver.Connector {
 	}
 	return out
 }
+
+// meter finds the door at which the kubelet of a machine tells what is used.
+func (e *Engine) meter(node string) kubeapi.Meter {
+	m := e.byHost[node]
+	if m == nil || m.kubelet == nil || m.programs["kubelet"] == nil {
+		return nil
+	}
+	return m.kubelet
+}

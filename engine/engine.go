@@ -93,6 +93,7 @@ type Engine struct {
 
 	notice     string            // see Notice
 	resumeRate sim.Rate          // rate before a pause
+	outside    bool              // clients outside may come: what they ask for, and nobody inside does, is kept for them
 	restoring  bool              // the store is being restored
 	kept       map[string][]byte // backups that live as long as the program
 	closed     atomic.Bool

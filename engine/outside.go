@@ -20,6 +20,7 @@ type Outside struct {
 
 // Outside opens the cluster for clients from outside. Before Run; once.
 func (e *Engine) Outside() *Outside {
+	e.outside = true
 	g := gateway.New(gateway.Config{Loop: e.loop, Net: e.net, Sink: e.journal, Cause: e.root})
 	o := &Outside{Gateway: g, Balancer: &gateway.Door{Name: "balancer"}}
 	haproxy := simnet.Addr{Host: "balancer", Process: "haproxy"}

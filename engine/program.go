@@ -165,8 +165,12 @@ func (m *machine) stopMember(cause event.Seq) {
 
 func (m *machine) startAPIServer(pg *program) {
 	pg.startUp(apiServerStartMin, apiServerStartMax, func() {
-		pg.server = apiserver.New(apiserver.Config{Proc: pg.proc, Address: m.ip(), Store: m.e.store.door(m.host), Codec: m.e.codec, Announcer: m.e.announ, Connectors: m.connectors(pg.proc.Addr), Neighbour: m.neighbour,
-			Founding: bootstrap.Kubeadm(), Tokens: m.e.tokens, WallNow: m.e.wallNow()})
+		cfg := apiserver.Config{Proc: pg.proc, Address: m.ip(), Store: m.e.store.door(m.host), Codec: m.e.codec, Announcer: m.e.announ, Connectors: m.connectors(pg.proc.Addr), Neighbour: m.neighbour,
+			Founding: bootstrap.Kubeadm(), Tokens: m.e.tokens, WallNow: m.e.wallNow()}
+		if m.e.outside {
+			cfg.Meter, cfg.Founding = m.e.meter, append(cfg.Founding, bootstrap.Metrics()...)
+		}
+		pg.server = apiserver.New(cfg)
 		pg.server.Start()
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"example.com/kubeviz/components/apiserver/authn"
 	"example.com/kubeviz/components/apiserver/flowcontrol"
 	"example.com/kubeviz/components/apiserver/internal/managed"
+	"example.com/kubeviz/components/apiserver/metrics"
 	"example.com/kubeviz/components/apiserver/resource/registry"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/event"
@@ -41,6 +42,8 @@ type Config struct {
 	Founding []kinds.Object
 	// Neighbour tells whether a program of the control plane on the same machine ("scheduler") answers; nil: none does.
 	Neighbour func(program string) bool
+	// Meter finds the door at which a node's kubelet tells what is used, nil while none runs there. Without it metrics.k8s.io is not available.
+	Meter func(node string) kubeapi.Meter
 }
 
 // Server is one API server process. Nothing of it outlives its group.
@@ -63,6 +66,7 @@ type Server struct {
 	inflight  inflight
 	flow      *flowcontrol.Controller
 	fields    *managed.Fields
+	metrics   *metrics.Scraper // nil: nothing is measured
 }
 
 var _ kubeapi.Server = (*Server)(nil)
@@ -119,6 +123,7 @@ func (s *Server) start(p *sim.Proc) {
 	s.proc.Go("bookmarks", s.cache.bookmarks)
 	s.proc.Go("tally", s.reportTally)
 	s.proc.Go("compaction", s.compact)
+	s.measure()
 	if s.cfg.Address != "" {
 		s.proc.Go("kubernetes service", s.keepKubernetes)
 	}

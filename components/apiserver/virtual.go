@@ -27,6 +27,9 @@ func answerers() map[*kinds.Kind]answerer {
 		kinds.SelfSubjectAccessReviews:  (*Server).reviewSelfAccess,
 		kinds.SelfSubjectRulesReviews:   (*Server).reviewSelfRules,
 		kinds.SubjectAccessReviews:      (*Server).reviewAccess,
+
+		kinds.NodeMetrics: (*Server).nodeMetrics,
+		kinds.PodMetrics:  (*Server).podMetrics,
 	}
 }
 

@@ -113,6 +113,22 @@ func (k *Kubelet) Running(_ *sim.Proc, namespace, name string, q kubeapi.Contain
 	return nil, &kubeapi.KubeletError{Code: http.StatusInternalServerError, Message: fmt.Sprintf("container not found (%q)", q.Name)}
 }
 
+// Usage implements kubeapi.Meter.
+func (k *Kubelet) Usage(p *sim.Proc) kubeapi.Usage {
+	machine, running := k.rt.Usage()
+	u := kubeapi.Usage{At: p.Now(), Machine: kubeapi.Amount(machine)}
+	if m := k.cfg.Capacity.Memory().AsApproximateFloat64(); m > 0 {
+		u.Machine.Memory = min(u.Machine.Memory, int64(m*fullestMemory)) // the model has no pressure of memory
+	}
+	for _, c := range running {
+		u.Containers = append(u.Containers, kubeapi.ContainerUsage{Namespace: c.Pod.Namespace, Pod: c.Pod.Name, Container: c.Container, Amount: kubeapi.Amount(c.Amount)})
+	}
+	return u
+}
+
+// fullestMemory is the share of a machine's memory that is told as used at most.
+const fullestMemory = 0.94
+
 // inside is a picture of a container for those who ask an API server for it.
 type inside struct{ account *userland.Account }
 

@@ -29,7 +29,8 @@ var (
 	SubjectAccessReviews = &Kind{Group: "authorization.k8s.io", Version: "v1", Kind: "SubjectAccessReview", Resource: "subjectaccessreviews", Singular: "subjectaccessreview",
 		Verbs: onlyMade, New: func() Object { return &authorizationv1.SubjectAccessReview{} }}
 
-	virtual = []*Kind{Bindings, ComponentStatuses, SelfSubjectReviews, TokenReviews, LocalSubjectAccessReviews, SelfSubjectAccessReviews, SelfSubjectRulesReviews, SubjectAccessReviews}
+	virtual = []*Kind{Bindings, ComponentStatuses, SelfSubjectReviews, TokenReviews, LocalSubjectAccessReviews, SelfSubjectAccessReviews, SelfSubjectRulesReviews, SubjectAccessReviews,
+		NodeMetrics, PodMetrics}
 )
 
 // Virtual lists the kinds that are never stored, in the order of discovery.

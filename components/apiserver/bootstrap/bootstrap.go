@@ -82,6 +82,13 @@ func Kubeadm() []kinds.Object {
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: Admins}}}}
 }
 
+// Metrics lists what metrics-server's manifest makes, as far as it is there: who may look at a namespace may see what its pods use.
+func Metrics() []kinds.Object {
+	return []kinds.Object{&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "system:aggregated-metrics-reader", Labels: map[string]string{"k8s-app": "metrics-server",
+		"rbac.authorization.k8s.io/aggregate-to-admin": "true", "rbac.authorization.k8s.io/aggregate-to-edit": "true", "rbac.authorization.k8s.io/aggregate-to-view": "true"}},
+		Rules: []rbacv1.PolicyRule{{APIGroups: []string{"metrics.k8s.io"}, Resources: []string{"pods", "nodes"}, Verbs: []string{"get", "list", "watch"}}}}}
+}
+
 // Admins is the group of those who hold kubeadm's admin.conf, and the binding that makes them administrators.
 const Admins = "kubeadm:cluster-admins"
 

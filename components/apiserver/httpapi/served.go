@@ -41,6 +41,9 @@ var fixedTable = sync.OnceValue(func() *servedTable {
 		}
 	}
 	place := func(g string) int {
+		if g == kinds.PodMetrics.Group { // its APIService asks for the last place of all, behind those of custom resources
+			return len(groupOrder) + 1
+		}
 		if i := slices.Index(groupOrder, g); i >= 0 {
 			return i
 		}

@@ -241,6 +241,7 @@ func (r *Runtime) exited(c *container, cause event.Seq, code int, reason, messag
 	c.kill.Stop()
 	c.State, c.Stopping, c.Finished = StateExited, false, r.now()
 	c.ExitCode, c.Reason, c.Message = code, reason, message
+	r.settle(c)
 	r.changed(c, cause, event.ContainerExited)
 	c.stopped.Set(struct{}{})
 }

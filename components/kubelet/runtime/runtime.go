@@ -70,6 +70,8 @@ type Runtime struct {
 	bootID    string
 	machineID string
 	networkAt time.Time
+	bootAt    time.Time
+	spent     float64 // CPU seconds of containers that have ended since the start
 	ipam      ipam
 	sandboxes []*sandbox
 	byPod     map[types.UID][]*sandbox
@@ -131,6 +133,7 @@ func (r *Runtime) start() {
 	r.up = true
 	r.boot++
 	r.bootID = r.uuid()
+	r.bootAt, r.spent = r.now(), 0
 	r.networkAt = r.now().Add(r.between(networkDelayMin, networkDelayMax))
 }
 

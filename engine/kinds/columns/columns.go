@@ -112,6 +112,7 @@ var table = map[*kinds.Kind][]Column{
 	kinds.VolumeAttributesClasses: volumeAttributesClasses, kinds.CSIDrivers: csiDrivers, kinds.CSINodes: csiNodes, kinds.PriorityClasses: priorityClasses,
 	kinds.RuntimeClasses: runtimeClasses, kinds.RoleBindings: roleBindings, kinds.ClusterRoleBindings: clusterRoleBindings,
 	kinds.CertificateSigningRequests: certificateSigningRequests, kinds.CustomResourceDefinitions: customResourceDefinitions,
+	kinds.NodeMetrics: usageColumns, kinds.PodMetrics: usageColumns,
 	kinds.ValidatingAdmissionPolicies: validatingAdmissionPolicies, kinds.ValidatingAdmissionPolicyBindings: validatingAdmissionPolicyBindings,
 	kinds.MutatingAdmissionPolicies: mutatingAdmissionPolicies, kinds.MutatingAdmissionPolicyBindings: mutatingAdmissionPolicyBindings,
 	kinds.ValidatingWebhookConfigurations: validatingWebhooks, kinds.MutatingWebhookConfigurations: mutatingWebhooks,
