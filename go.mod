@@ -26,6 +26,7 @@ require (
 	k8s.io/cri-streaming v0.37.0 // exec, attach and port-forward over SPDY, the server's side
 	k8s.io/klog/v2 v2.140.0 // the same, where its type is wanted
 	k8s.io/metrics v0.37.0 // the types of metrics.k8s.io, which kubectl brings along
+	k8s.io/pod-security-admission v0.37.0 // the rules of the Pod Security Standards, each version of them
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd // the printed form that template hashes are made of
 	mvdan.cc/sh/v3 v3.13.1 // the shell in simulated containers, with our own commands and files
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // patches: unknown and duplicate fields in a server's words

@@ -40,7 +40,7 @@ type plugin func(a *attributes) error
 // The plugins of this model, in Kubernetes' order (fidelity API-4). NamespaceLifecycle and NodeRestriction refuse in both passes in Kubernetes; the first is enough.
 var (
 	mutating   = []plugin{namespaceLifecycle, limitRanger, serviceAccount, taintNewNodes, priority, defaultTolerationSeconds, defaultStorageClass, runtimeClass, noEscalation}
-	validating = []plugin{withinLimits, nodeRestriction, onePriorityDefault, resizableClaim, resourceQuota}
+	validating = []plugin{withinLimits, nodeRestriction, podSecurity, onePriorityDefault, resizableClaim, resourceQuota}
 )
 
 func (s *Server) mutate(a *attributes) error   { return run(mutating, a) }
