@@ -22,15 +22,17 @@ func Resource() *resource.Resource {
 		PrepareCreate: resource.Typed(preparePod),
 		PrepareUpdate: resource.TypedUpdate(func(p, old pod, sub string) {
 			if sub == "status" {
-				p.Spec = old.Spec
-				p.OwnerReferences = old.OwnerReferences
-				p.Status.QOSClass = old.Status.QOSClass
+				keepStatus(p, old)
 				return
 			}
 			p.Status = old.Status
+			if p.Spec.Resources == nil { // a client that knows nothing of them has dropped them
+				p.Spec.Resources = old.Spec.Resources.DeepCopy()
+			}
 		}),
 		Validate:       resource.TypedCheck(validatePod),
 		ValidateUpdate: resource.TypedCheckUpdate(validatePodUpdate),
+		UpdateWhole:    true,
 		Generation:     true,
 		Spec:           resource.TypedSpec(func(p pod) any { return p.Spec }),
 		Fields: map[string]func(kinds.Object) string{
@@ -61,6 +63,8 @@ func Resource() *resource.Resource {
 
 // preparePod drops what a creator may not set and works out what only the server says.
 func preparePod(p *corev1.Pod) {
+	selectOwnLabels(p)
+	defaultPodResources(p)
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosClass(p)}
 	if len(p.Spec.SchedulingGates) > 0 {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated,
@@ -89,30 +93,43 @@ func podGrace(p *corev1.Pod, asked *int64) int64 {
 	return grace
 }
 
-// qosClass sorts a pod by what its containers ask for (k/k pkg/apis/core/helper/qos): all limits equal to requests for CPU and memory is Guaranteed, nothing at all is
-// BestEffort.
+// qosClass sorts a pod by what it asks for as a whole, or else by what its containers ask for (k/k pkg/apis/core/helper/qos): all limits equal to requests for CPU and memory is
+// Guaranteed, nothing at all is BestEffort, and so is a pod of which all containers are alike in that.
 func qosClass(p *corev1.Pod) corev1.PodQOSClass {
-	anything, guaranteed := false, true
+	if r := p.Spec.Resources; r != nil && len(r.Requests)+len(r.Limits) > 0 {
+		return qosOf(r)
+	}
+	class := corev1.PodQOSClass("")
 	for _, list := range [2][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 		for i := range list {
-			r := &list[i].Resources
-			for _, name := range [2]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-				req, hasReq := r.Requests[name]
-				lim, hasLim := r.Limits[name]
-				if (hasReq && !req.IsZero()) || (hasLim && !lim.IsZero()) {
-					anything = true
-				}
-				if !hasLim || lim.IsZero() || (hasReq && req.Cmp(lim) != 0) {
-					guaranteed = false
-				}
-			}
+			class = sameClass(class, qosOf(&list[i].Resources))
 		}
 	}
-	switch {
-	case !anything:
+	if class == "" {
 		return corev1.PodQOSBestEffort
-	case guaranteed:
-		return corev1.PodQOSGuaranteed
+	}
+	return class
+}
+
+func qosOf(r *corev1.ResourceRequirements) corev1.PodQOSClass {
+	class := corev1.PodQOSClass("")
+	for _, name := range [2]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		switch req, lim := r.Requests[name], r.Limits[name]; {
+		case !req.Equal(lim):
+			return corev1.PodQOSBurstable
+		case req.IsZero():
+			class = sameClass(class, corev1.PodQOSBestEffort)
+		default:
+			class = sameClass(class, corev1.PodQOSGuaranteed)
+		}
+	}
+	return class
+}
+
+// sameClass is the class of two parts: their own if they are alike.
+func sameClass(a, b corev1.PodQOSClass) corev1.PodQOSClass {
+	if a == "" || a == b {
+		return b
 	}
 	return corev1.PodQOSBurstable
 }

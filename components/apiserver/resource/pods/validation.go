@@ -1,267 +1,345 @@
 package pods
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/util/intstr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource/check"
 )
 
-// validatePod checks what users get wrong in pods, in the order and words of k/k pkg/apis/core/validation.
+// validatePod checks a pod to be made, in the order and words of k/k pkg/apis/core/validation.
 func validatePod(p *corev1.Pod) field.ErrorList {
-	return ValidateSpec(&p.Spec, field.NewPath("spec"))
+	errs := validateWhole(p, lenient{})
+	at := field.NewPath("spec")
+	if len(p.Spec.EphemeralContainers) > 0 {
+		errs = append(errs, field.Forbidden(at.Child("ephemeralContainers"), "cannot be set on create"))
+	}
+	if p.Spec.NodeName != "" && len(p.Spec.SchedulingGates) != 0 {
+		errs = append(errs, field.Forbidden(at.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
+	}
+	return append(errs, profilesMatch(p.Annotations, &p.Spec, at)...)
 }
 
-// ValidateSpec checks what pods and templates share.
-func ValidateSpec(s *corev1.PodSpec, at *field.Path) field.ErrorList {
-	volumes, errs := validateVolumes(s.Volumes, at.Child("volumes"))
-	errs = append(errs, validateContainers(s, volumes, at)...)
-	policies := []corev1.RestartPolicy{corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}
-	if !slices.Contains(policies, s.RestartPolicy) {
-		errs = append(errs, check.NotSupported(at.Child("restartPolicy"), s.RestartPolicy, policies))
-	}
-	dns := []corev1.DNSPolicy{corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone}
-	if !slices.Contains(dns, s.DNSPolicy) {
-		errs = append(errs, check.NotSupported(at.Child("dnsPolicy"), s.DNSPolicy, dns))
-	}
-	errs = append(errs, check.Labels(s.NodeSelector, at.Child("nodeSelector"))...)
-	if s.NodeName != "" {
-		for _, text := range apivalidation.NameIsDNSSubdomain(s.NodeName, false) {
-			errs = append(errs, field.Invalid(at.Child("nodeName"), s.NodeName, text))
-		}
-	}
-	if s.ActiveDeadlineSeconds != nil && (*s.ActiveDeadlineSeconds < 1 || *s.ActiveDeadlineSeconds > 1<<31-1) {
-		errs = append(errs, field.Invalid(at.Child("activeDeadlineSeconds"), *s.ActiveDeadlineSeconds, validation.InclusiveRangeError(1, 1<<31-1)))
-	}
-	errs = append(errs, validateTolerations(s.Tolerations, at.Child("tolerations"))...)
-	return errs
-}
-
-func validateVolumes(list []corev1.Volume, at *field.Path) (map[string]bool, field.ErrorList) {
-	var errs field.ErrorList
-	names := map[string]bool{}
-	for i, v := range list {
-		name := at.Index(i).Child("name")
-		if v.Name == "" {
-			errs = append(errs, field.Required(name, ""))
-			continue
-		}
-		errs = append(errs, check.DNSLabel(v.Name, name)...)
-		if names[v.Name] {
-			errs = append(errs, field.Duplicate(name, v.Name))
-		}
-		names[v.Name] = true
-	}
-	return names, errs
-}
-
-func validateContainers(s *corev1.PodSpec, volumes map[string]bool, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	list := at.Child("containers")
-	if len(s.Containers) == 0 {
-		errs = append(errs, field.Required(list, ""))
-	}
-	names := map[string]bool{}
-	ports := map[string]bool{}
-	var claims []string
-	for i := range s.ResourceClaims {
-		claims = append(claims, s.ResourceClaims[i].Name)
-	}
-	for i := range s.Containers {
-		c := &s.Containers[i]
-		at := list.Index(i)
-		errs = append(errs, validateName(c.Name, names, at.Child("name"))...)
-		errs = append(errs, validateContainer(c, volumes, claims, at)...)
-		errs = append(errs, validateProbe(c.LivenessProbe, true, at.Child("livenessProbe"))...)
-		errs = append(errs, validateProbe(c.ReadinessProbe, false, at.Child("readinessProbe"))...)
-		errs = append(errs, validateProbe(c.StartupProbe, true, at.Child("startupProbe"))...)
-	}
-	for i := range s.Containers {
-		errs = append(errs, hostPorts(&s.Containers[i], ports, list.Index(i).Child("ports"))...)
-	}
-	inits := at.Child("initContainers")
-	for i := range s.InitContainers {
-		c := &s.InitContainers[i]
-		at := inits.Index(i)
-		errs = append(errs, validateName(c.Name, names, at.Child("name"))...)
-		errs = append(errs, validateContainer(c, volumes, claims, at)...)
-		if c.RestartPolicy == nil {
-			for _, p := range []struct {
-				probe *corev1.Probe
-				name  string
-			}{{c.LivenessProbe, "livenessProbe"}, {c.ReadinessProbe, "readinessProbe"}, {c.StartupProbe, "startupProbe"}} {
-				if p.probe != nil {
-					errs = append(errs, field.Forbidden(at.Child(p.name), "may not be set for init containers without restartPolicy=Always"))
+// validateWhole checks what new and changed pods have in common.
+func validateWhole(p *corev1.Pod, l lenient) field.ErrorList {
+	at := field.NewPath("spec")
+	errs := validateAnnotations(p.Annotations, &p.Spec, field.NewPath("metadata", "annotations"))
+	errs = append(errs, validateSpec(&p.Spec, &p.ObjectMeta, l, at)...)
+	if p.Spec.ServiceAccountName == "" {
+		for i, v := range p.Spec.Volumes {
+			if v.Projected == nil {
+				continue
+			}
+			for j, s := range v.Projected.Sources {
+				if s.ServiceAccountToken != nil {
+					errs = append(errs, field.Forbidden(at.Child("volumes").Index(i).Child("projected", "sources").Index(j).Child("serviceAccountToken"), "must not be specified when serviceAccountName is not set"))
 				}
 			}
 		}
 	}
+	if g := p.Spec.TerminationGracePeriodSeconds; g != nil {
+		errs = append(errs, apivalidation.ValidateNonnegativeField(*g, at.Child("terminationGracePeriodSeconds"))...)
+	}
+	for i := range p.Spec.Containers {
+		errs = append(errs, trimmed(p.Spec.Containers[i].Image, at.Child("containers").Index(i))...)
+	}
+	for i := range p.Spec.InitContainers {
+		errs = append(errs, trimmed(p.Spec.InitContainers[i].Image, at.Child("initContainers").Index(i))...)
+	}
 	return errs
 }
 
-func validateName(name string, seen map[string]bool, at *field.Path) field.ErrorList {
-	if name == "" {
-		return field.ErrorList{field.Required(at, "")}
+// trimmed refuses blanks around the name of an image, in pods; templates may have them, for the sake of old ones.
+func trimmed(image string, at *field.Path) field.ErrorList {
+	if len(image) == len(strings.TrimSpace(image)) {
+		return nil
 	}
-	errs := check.DNSLabel(name, at)
-	if seen[name] {
-		errs = append(errs, field.Duplicate(at, name))
-	}
-	seen[name] = true
-	return errs
+	return field.ErrorList{field.Invalid(at.Child("image"), image, "must not have leading or trailing whitespace")}
 }
 
-func validateContainer(c *corev1.Container, volumes map[string]bool, claims []string, at *field.Path) field.ErrorList {
+// validateAnnotations checks the annotations that mean something in pods.
+func validateAnnotations(a map[string]string, s *corev1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if c.Image == "" {
-		errs = append(errs, field.Required(at.Child("image"), ""))
-	} else if len(c.Image) != len(strings.TrimSpace(c.Image)) {
-		errs = append(errs, field.Invalid(at.Child("image"), c.Image, "must not have leading or trailing whitespace"))
+	if v, mirror := a[corev1.MirrorPodAnnotationKey]; mirror && s.NodeName == "" {
+		errs = append(errs, field.Invalid(at.Key(corev1.MirrorPodAnnotationKey), v, "must set spec.nodeName if mirror pod annotation is set"))
 	}
-	for i, p := range c.Ports {
-		at := at.Child("ports").Index(i)
-		if p.Name != "" {
-			for _, text := range validation.IsValidPortName(p.Name) {
-				errs = append(errs, field.Invalid(at.Child("name"), p.Name, text))
+	if v := a[tolerationsAnnotation]; v != "" {
+		var list []corev1.Toleration
+		if err := json.Unmarshal([]byte(v), &list); err != nil {
+			errs = append(errs, field.Invalid(at, tolerationsAnnotation, err.Error()))
+		} else {
+			errs = append(errs, validateTolerations(list, at.Child(tolerationsAnnotation))...)
+		}
+	}
+	if v, has := a[corev1.PodDeletionCost]; has {
+		if _, err := strconv.ParseInt(v, 10, 32); err != nil || strings.HasPrefix(v, "+") || len(v) > 1 && strings.HasPrefix(v, "0") {
+			errs = append(errs, field.Invalid(at.Key(corev1.PodDeletionCost), v, "must be a 32bit integer"))
+		}
+	}
+	return append(errs, profileAnnotations(a, s, at)...)
+}
+
+// tolerationsAnnotation held tolerations before there was a field for them. It does nothing any more, but is looked at.
+const tolerationsAnnotation = "scheduler.alpha.kubernetes.io/tolerations"
+
+// validateSpec checks what pods and templates share; meta is nil in templates.
+func validateSpec(s *corev1.PodSpec, meta *metav1.ObjectMeta, l lenient, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if s.TerminationGracePeriodSeconds == nil {
+		errs = append(errs, field.Required(at.Child("terminationGracePeriodSeconds"), ""))
+	}
+	vols, bad := validateVolumes(s.Volumes, meta, at.Child("volumes"))
+	errs = append(errs, bad...)
+	errs = append(errs, validateClaims(s.ResourceClaims, meta, at.Child("resourceClaims"))...)
+	c := containers{spec: s, volumes: vols, hostUsers: s.HostUsers == nil || *s.HostUsers}
+	for i := range s.ResourceClaims {
+		if name := s.ResourceClaims[i].Name; name != "" {
+			c.claims = append(c.claims, name)
+		}
+	}
+	errs = append(errs, c.regular(at.Child("containers"))...)
+	errs = append(errs, c.init(at.Child("initContainers"))...)
+	errs = append(errs, c.ephemeral(at.Child("ephemeralContainers"))...)
+	errs = append(errs, validatePodResources(s, c.claims, at.Child("resources"))...)
+	errs = append(errs, hostNetworkPorts(s, meta != nil, at.Child("containers"))...)
+	errs = append(errs, setOrNotSupported(at.Child("restartPolicy"), s.RestartPolicy, corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
+	errs = append(errs, setOrNotSupported(at.Child("dnsPolicy"), s.DNSPolicy, corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)...)
+	errs = append(errs, check.Labels(s.NodeSelector, at.Child("nodeSelector"))...)
+	errs = append(errs, validatePodSecurity(s, at.Child("securityContext"))...)
+	if s.ShareProcessNamespace != nil && s.HostPID && *s.ShareProcessNamespace {
+		errs = append(errs, field.Invalid(at.Child("shareProcessNamespace"), *s.ShareProcessNamespace, "ShareProcessNamespace and HostPID cannot both be enabled"))
+	}
+	errs = append(errs, validateAffinity(s.Affinity, l, at.Child("affinity"))...)
+	errs = append(errs, validateDNS(s, at.Child("dnsConfig"))...)
+	for i, g := range s.ReadinessGates {
+		errs = append(errs, check.QualifiedName(string(g.ConditionType), at.Child("readinessGates").Index(i).Child("conditionType"))...)
+	}
+	for i, g := range s.SchedulingGates {
+		at := at.Child("schedulingGates").Index(i)
+		errs = append(errs, check.QualifiedName(g.Name, at)...)
+		if slices.Contains(s.SchedulingGates[:i], g) {
+			errs = append(errs, field.Duplicate(at, g.Name))
+		}
+	}
+	errs = append(errs, validateSpread(s.TopologySpreadConstraints, l, at.Child("topologySpreadConstraints"))...)
+	errs = append(errs, validateHostProcess(s, at)...)
+	errs = append(errs, validateHostUsers(s, at)...)
+	errs = append(errs, validateNames(s, at)...)
+	errs = append(errs, validateTolerations(s.Tolerations, at.Child("tolerations"))...)
+	for i, a := range s.HostAliases {
+		at := at.Child("hostAliases").Index(i)
+		errs = append(errs, validation.IsValidIPForLegacyField(at.Child("ip"), a.IP, true, nil)...)
+		for j, h := range a.Hostnames {
+			errs = append(errs, check.Subdomain(h, at.Child("hostnames").Index(j))...)
+		}
+	}
+	for _, n := range []struct{ name, value string }{{"priorityClassName", s.PriorityClassName}, {"runtimeClassName", deref(s.RuntimeClassName)}} {
+		if n.value != "" || n.name == "runtimeClassName" && s.RuntimeClassName != nil {
+			errs = append(errs, check.Texts(at.Child(n.name), n.value, apivalidation.NameIsDNSSubdomain(n.value, false))...)
+		}
+	}
+	if p := s.PreemptionPolicy; p != nil {
+		errs = append(errs, setOrNotSupported(at.Child("preemptionPolicy"), *p, corev1.PreemptLowerPriority, corev1.PreemptNever)...)
+	}
+	errs = append(errs, check.Requirements(&corev1.ResourceRequirements{Limits: s.Overhead}, check.ContainerResource, nil, at.Child("overhead"))...)
+	errs = append(errs, validateOS(s, at)...)
+	return append(errs, validateFileVolumes(s, at)...)
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// setOrNotSupported asks for one of some values.
+func setOrNotSupported[T ~string](at *field.Path, v T, supported ...T) field.ErrorList {
+	return check.SetOneOf(at, v, supported...)
+}
+
+func validateClaims(list []corev1.PodResourceClaim, meta *metav1.ObjectMeta, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, c := range list {
+		at := at.Index(i)
+		if meta != nil {
+			if _, static := meta.Annotations[corev1.MirrorPodAnnotationKey]; static {
+				errs = append(errs, field.Forbidden(field.NewPath(""), "static pods do not support resource claims"))
+				continue
 			}
 		}
-		if p.ContainerPort == 0 {
-			errs = append(errs, field.Required(at.Child("containerPort"), ""))
-		} else {
-			errs = append(errs, check.PortRange(int(p.ContainerPort), at.Child("containerPort"))...)
-		}
-		if p.HostPort != 0 {
-			errs = append(errs, check.PortRange(int(p.HostPort), at.Child("hostPort"))...)
-		}
-		protocols := []corev1.Protocol{corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP}
-		if !slices.Contains(protocols, p.Protocol) {
-			errs = append(errs, check.NotSupported(at.Child("protocol"), p.Protocol, protocols))
-		}
-	}
-	for i, e := range c.Env {
-		if e.Name == "" {
-			errs = append(errs, field.Required(at.Child("env").Index(i).Child("name"), ""))
-		}
-	}
-	for i, m := range c.VolumeMounts {
-		at := at.Child("volumeMounts").Index(i)
 		switch {
-		case m.Name == "":
+		case c.Name == "":
 			errs = append(errs, field.Required(at.Child("name"), ""))
-		case !volumes[m.Name]:
-			errs = append(errs, field.NotFound(at.Child("name"), m.Name))
+		case slices.ContainsFunc(list[:i], func(o corev1.PodResourceClaim) bool { return o.Name == c.Name }):
+			errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
+		default:
+			errs = append(errs, check.Label1123(c.Name, at.Child("name"))...)
 		}
-		if m.MountPath == "" {
-			errs = append(errs, field.Required(at.Child("mountPath"), ""))
+		switch {
+		case c.ResourceClaimName != nil && c.ResourceClaimTemplateName != nil:
+			errs = append(errs, field.Invalid(at, check.GoForm(c), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"))
+		case c.ResourceClaimName == nil && c.ResourceClaimTemplateName == nil:
+			errs = append(errs, field.Invalid(at, check.GoForm(c), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"))
 		}
-	}
-	policies := []corev1.PullPolicy{corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever}
-	if !slices.Contains(policies, c.ImagePullPolicy) {
-		errs = append(errs, check.NotSupported(at.Child("imagePullPolicy"), c.ImagePullPolicy, policies))
-	}
-	return append(errs, check.Requirements(&c.Resources, check.ContainerResource, claims, at.Child("resources"))...)
-}
-
-func hostPorts(c *corev1.Container, seen map[string]bool, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for i, p := range c.Ports {
-		if p.HostPort == 0 {
-			continue
+		for _, n := range []struct {
+			name  string
+			value *string
+		}{{"resourceClaimName", c.ResourceClaimName}, {"resourceClaimTemplateName", c.ResourceClaimTemplateName}} {
+			if n.value != nil {
+				errs = append(errs, check.Texts(at.Child(n.name), *n.value, apivalidation.NameIsDNSSubdomain(*n.value, false))...)
+			}
 		}
-		key := fmt.Sprintf("%s/%s/%d", p.Protocol, p.HostIP, p.HostPort)
-		if seen[key] {
-			errs = append(errs, field.Duplicate(at.Index(i).Child("hostPort"), key))
-		}
-		seen[key] = true
 	}
 	return errs
 }
 
-func validateProbe(p *corev1.Probe, once bool, at *field.Path) field.ErrorList {
-	if p == nil {
+// hostNetworkPorts: with the node's network a port of a container is one of the node. Templates may leave it out, since pods get it filled in.
+func hostNetworkPorts(s *corev1.PodSpec, pod bool, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if !s.HostNetwork {
+		return nil
+	}
+	for i := range s.Containers {
+		for j, p := range s.Containers[i].Ports {
+			if (pod || p.HostPort != 0) && p.HostPort != p.ContainerPort {
+				errs = append(errs, field.Invalid(at.Index(i).Child("ports").Index(j).Child("hostPort"), p.HostPort, "must match `containerPort` when `hostNetwork` is true"))
+			}
+		}
+	}
+	return errs
+}
+
+// Limits of name resolution (those of the C library).
+const (
+	nameserversMax  = 3
+	searchesMax     = 32
+	searchLengthMax = 2048
+)
+
+func validateDNS(s *corev1.PodSpec, at *field.Path) field.ErrorList {
+	c := s.DNSConfig
+	if s.DNSPolicy == corev1.DNSNone {
+		if c == nil {
+			return field.ErrorList{field.Required(at, "must provide `dnsConfig` when `dnsPolicy` is None")}
+		}
+		if len(c.Nameservers) == 0 {
+			return field.ErrorList{field.Required(at.Child("nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None")}
+		}
+	}
+	if c == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	handlers := 0
-	checkPort := func(port intstr.IntOrString, at *field.Path) {
-		if port.Type == intstr.Int {
-			errs = append(errs, check.PortRange(port.IntValue(), at)...)
-			return
-		}
-		for _, text := range validation.IsValidPortName(port.StrVal) {
-			errs = append(errs, field.Invalid(at, port.StrVal, text))
-		}
+	if len(c.Nameservers) > nameserversMax {
+		errs = append(errs, field.Invalid(at.Child("nameservers"), c.Nameservers, fmt.Sprintf("must not have more than %v nameservers", nameserversMax)))
 	}
-	one := func(name string) {
-		if handlers++; handlers > 1 {
-			errs = append(errs, field.Forbidden(at.Child(name), "may not specify more than 1 handler type"))
-		}
+	for i, ip := range c.Nameservers {
+		errs = append(errs, validation.IsValidIPForLegacyField(at.Child("nameservers").Index(i), ip, true, nil)...)
 	}
-	if p.Exec != nil {
-		one("exec")
-		if len(p.Exec.Command) == 0 {
-			errs = append(errs, field.Required(at.Child("exec", "command"), ""))
+	if len(c.Searches) > searchesMax {
+		errs = append(errs, field.Invalid(at.Child("searches"), c.Searches, fmt.Sprintf("must not have more than %v search paths", searchesMax)))
+	}
+	if len(strings.Join(c.Searches, " ")) > searchLengthMax {
+		errs = append(errs, field.Invalid(at.Child("searches"), c.Searches, fmt.Sprintf("must not have more than %v characters (including spaces) in the search list", searchLengthMax)))
+	}
+	for i, search := range c.Searches {
+		if search != "." {
+			search = strings.TrimSuffix(search, ".")
+			errs = append(errs, check.Texts(at.Child("searches").Index(i), search, validation.IsDNS1123SubdomainWithUnderscore(search))...)
 		}
 	}
-	if p.HTTPGet != nil {
-		one("httpGet")
-		checkPort(p.HTTPGet.Port, at.Child("httpGet", "port"))
-	}
-	if p.TCPSocket != nil {
-		one("tcpSocket")
-		checkPort(p.TCPSocket.Port, at.Child("tcpSocket", "port"))
-	}
-	if p.GRPC != nil {
-		one("grpc")
-		errs = append(errs, check.PortRange(int(p.GRPC.Port), at.Child("grpc", "port"))...)
-	}
-	if handlers == 0 {
-		errs = append(errs, field.Required(at, "must specify a handler type"))
-	}
-	for _, n := range []struct {
-		name  string
-		value int32
-	}{{"initialDelaySeconds", p.InitialDelaySeconds}, {"timeoutSeconds", p.TimeoutSeconds}, {"periodSeconds", p.PeriodSeconds},
-		{"successThreshold", p.SuccessThreshold}, {"failureThreshold", p.FailureThreshold}} {
-		errs = append(errs, apivalidation.ValidateNonnegativeField(int64(n.value), at.Child(n.name))...)
-	}
-	if once && p.SuccessThreshold != 1 {
-		errs = append(errs, field.Invalid(at.Child("successThreshold"), p.SuccessThreshold, "must be 1"))
+	for i, o := range c.Options {
+		if o.Name == "" {
+			errs = append(errs, field.Required(at.Child("options").Index(i), "must not be empty"))
+		}
 	}
 	return errs
 }
 
-func validateTolerations(list []corev1.Toleration, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for i, t := range list {
-		at := at.Index(i)
-		if t.Key != "" {
-			errs = append(errs, check.LabelKey(t.Key, at.Child("key"))...)
-		}
-		if t.Key == "" && t.Operator != corev1.TolerationOpExists {
-			errs = append(errs, field.Invalid(at.Child("operator"), t.Operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\""))
-		}
-		if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
-			errs = append(errs, field.Invalid(at.Child("effect"), t.Effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
-		}
-		switch t.Operator {
-		case corev1.TolerationOpEqual, "":
-			errs = append(errs, check.LabelValue(t.Value, at.Child("operator"))...)
-		case corev1.TolerationOpExists:
-			if t.Value != "" {
-				errs = append(errs, field.Invalid(at.Child("operator"), t, "value must be empty when `operator` is 'Exists'"))
-			}
-		default:
-			errs = append(errs, check.NotSupported(at.Child("operator"), t.Operator, []corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists}))
-		}
-		errs = append(errs, check.TaintEffect(t.Effect, true, at.Child("effect"))...)
+func validateHostUsers(s *corev1.PodSpec, at *field.Path) field.ErrorList {
+	if s.HostUsers == nil || *s.HostUsers {
+		return nil
 	}
+	const text = "when `hostUsers` is false"
+	var errs field.ErrorList
+	for _, h := range []struct {
+		set  bool
+		name string
+	}{{s.HostNetwork, "hostNetwork"}, {s.HostPID, "HostPID"}, {s.HostIPC, "HostIPC"}} {
+		if h.set {
+			errs = append(errs, field.Forbidden(at.Child(h.name), text))
+		}
+	}
+	each(s, at, func(c *corev1.Container, at *field.Path) {
+		if len(c.VolumeDevices) > 0 {
+			errs = append(errs, field.Forbidden(at.Child("volumeDevices"), text))
+		}
+	})
+	return errs
+}
+
+// validateNames checks what a pod is called and what it names.
+func validateNames(s *corev1.PodSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if h := s.HostnameOverride; h != nil {
+		at := at.Child("hostnameOverride")
+		if s.SetHostnameAsFQDN != nil && *s.SetHostnameAsFQDN {
+			errs = append(errs, field.Forbidden(at, "may not be specified when setHostnameAsFQDN is true"))
+		}
+		if s.HostNetwork {
+			errs = append(errs, field.Forbidden(at, "may not be specified when hostNetwork is true"))
+		}
+		if len(*h) > 64 {
+			errs = append(errs, field.TooLong(at, "", 64))
+		}
+		errs = append(errs, check.Subdomain(*h, at)...)
+	}
+	for _, n := range []struct {
+		name, value string
+	}{{"serviceAccountName", s.ServiceAccountName}, {"nodeName", s.NodeName}} {
+		if n.value != "" {
+			errs = append(errs, check.Texts(at.Child(n.name), n.value, apivalidation.NameIsDNSSubdomain(n.value, false))...)
+		}
+	}
+	if d := s.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
+		errs = append(errs, field.Invalid(at.Child("activeDeadlineSeconds"), *d, validation.InclusiveRangeError(1, math.MaxInt32)))
+	}
+	for _, n := range []struct{ name, value string }{{"hostname", s.Hostname}, {"subdomain", s.Subdomain}} {
+		if n.value != "" {
+			errs = append(errs, check.Label1123(n.value, at.Child(n.name))...)
+		}
+	}
+	return errs
+}
+
+// validateFileVolumes: files with variables lie in volumes of the pod alone.
+func validateFileVolumes(s *corev1.PodSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	each(s, at, func(c *corev1.Container, at *field.Path) {
+		for i, e := range c.Env {
+			if e.ValueFrom == nil || e.ValueFrom.FileKeyRef == nil {
+				continue
+			}
+			name, at := e.ValueFrom.FileKeyRef.VolumeName, at.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName")
+			v := slices.IndexFunc(s.Volumes, func(v corev1.Volume) bool { return v.Name == name })
+			switch {
+			case v < 0:
+				errs = append(errs, field.NotFound(at, name))
+			case s.Volumes[v].EmptyDir == nil:
+				errs = append(errs, field.Invalid(at, name, "referenced volume must be of type emptyDir"))
+			}
+		}
+	})
 	return errs
 }
