@@ -4,8 +4,11 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource/check"
+	"example.com/kubeviz/components/apiserver/resource/volumes"
 )
 
 // defaultPod fills a pod as k/k pkg/apis/core/v1 does. Some defaults hold for pods only, not for templates: requests from limits, service links, ports of the node.
@@ -42,6 +45,7 @@ func requestsFromLimits(r *corev1.ResourceRequirements) {
 
 // DefaultSpec fills what pods and templates share.
 func DefaultSpec(s *corev1.PodSpec) {
+	dropUnserved(s)
 	if s.ServiceAccountName == "" {
 		s.ServiceAccountName = s.DeprecatedServiceAccount
 	}
@@ -59,14 +63,59 @@ func DefaultSpec(s *corev1.PodSpec) {
 		s.SchedulerName = corev1.DefaultSchedulerName
 	}
 	check.SetDefault(&s.TerminationGracePeriodSeconds, defaultGrace)
-	for _, list := range [2][]corev1.Container{s.InitContainers, s.Containers} {
-		for i := range list {
-			defaultContainer(&list[i])
-		}
-	}
+	each(s, nil, func(c *corev1.Container, _ *field.Path) { defaultContainer(c) })
 	for i := range s.Volumes {
 		defaultVolume(&s.Volumes[i])
 	}
+	roundUp(s.Overhead)
+	if s.Resources != nil {
+		roundUp(s.Resources.Limits)
+		roundUp(s.Resources.Requests)
+	}
+}
+
+// roundUp brings amounts to thousandths, which is as fine as Kubernetes counts.
+func roundUp(list corev1.ResourceList) {
+	for n, q := range list {
+		if !q.RoundUp(resource.Milli) {
+			list[n] = q
+		}
+	}
+}
+
+// dropUnserved takes away what only features ask for that are off in this version: Kubernetes does as if it had not been sent.
+func dropUnserved(s *corev1.PodSpec) {
+	s.SchedulingGroup, s.EvictionResponders = nil, nil
+	for i := range s.Volumes {
+		if e := s.Volumes[i].EmptyDir; e != nil {
+			e.Mode = nil
+		}
+	}
+	get := func(h *corev1.HTTPGetAction) {
+		if h != nil {
+			h.Protocol = nil
+		}
+	}
+	each(s, nil, func(c *corev1.Container, _ *field.Path) {
+		for i := range c.VolumeMounts {
+			c.VolumeMounts[i].BindMountOptions = nil
+		}
+		for _, p := range [3]*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
+			if p != nil {
+				get(p.HTTPGet)
+				if p.GRPC != nil {
+					p.GRPC.Mode = nil
+				}
+			}
+		}
+		if l := c.Lifecycle; l != nil {
+			for _, h := range [2]*corev1.LifecycleHandler{l.PostStart, l.PreStop} {
+				if h != nil {
+					get(h.HTTPGet)
+				}
+			}
+		}
+	})
 }
 
 func defaultContainer(c *corev1.Container) {
@@ -84,10 +133,15 @@ func defaultContainer(c *corev1.Container) {
 		}
 	}
 	for i := range c.Env {
-		if from := c.Env[i].ValueFrom; from != nil && from.FieldRef != nil && from.FieldRef.APIVersion == "" {
-			from.FieldRef.APIVersion = "v1"
+		if from := c.Env[i].ValueFrom; from != nil {
+			defaultFieldRef(from.FieldRef)
+			if from.FileKeyRef != nil {
+				check.SetDefault(&from.FileKeyRef.Optional, false)
+			}
 		}
 	}
+	roundUp(c.Resources.Limits)
+	roundUp(c.Resources.Requests)
 	defaultProbe(c.LivenessProbe)
 	defaultProbe(c.ReadinessProbe)
 	defaultProbe(c.StartupProbe)
@@ -97,6 +151,19 @@ func defaultContainer(c *corev1.Container) {
 				defaultHTTPGet(h.HTTPGet)
 			}
 		}
+	}
+}
+
+func defaultFieldRef(r *corev1.ObjectFieldSelector) {
+	if r != nil && r.APIVersion == "" {
+		r.APIVersion = "v1"
+	}
+}
+
+// orElse fills a text that users may leave out.
+func orElse[T ~string](v *T, otherwise T) {
+	if *v == "" {
+		*v = otherwise
 	}
 }
 
@@ -168,14 +235,40 @@ func defaultVolume(v *corev1.Volume) {
 		check.SetDefault(&v.Secret.DefaultMode, volumeMode)
 	case v.DownwardAPI != nil:
 		check.SetDefault(&v.DownwardAPI.DefaultMode, volumeMode)
+		for i := range v.DownwardAPI.Items {
+			defaultFieldRef(v.DownwardAPI.Items[i].FieldRef)
+		}
 	case v.Projected != nil:
 		check.SetDefault(&v.Projected.DefaultMode, volumeMode)
 		for i := range v.Projected.Sources {
+			if d := v.Projected.Sources[i].DownwardAPI; d != nil {
+				for j := range d.Items {
+					defaultFieldRef(d.Items[j].FieldRef)
+				}
+			}
 			if t := v.Projected.Sources[i].ServiceAccountToken; t != nil {
 				check.SetDefault(&t.ExpirationSeconds, int64(3600))
 			}
 		}
 	case v.HostPath != nil:
 		check.SetDefault(&v.HostPath.Type, corev1.HostPathUnset)
+	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
+		volumes.DefaultClaim(&v.Ephemeral.VolumeClaimTemplate.Spec)
+		roundUp(v.Ephemeral.VolumeClaimTemplate.Spec.Resources.Limits)
+		roundUp(v.Ephemeral.VolumeClaimTemplate.Spec.Resources.Requests)
+	case v.ISCSI != nil:
+		orElse(&v.ISCSI.ISCSIInterface, "default")
+	case v.RBD != nil:
+		orElse(&v.RBD.RBDPool, "rbd")
+		orElse(&v.RBD.RadosUser, "admin")
+		orElse(&v.RBD.Keyring, "/etc/ceph/keyring")
+	case v.AzureDisk != nil:
+		check.SetDefault(&v.AzureDisk.CachingMode, corev1.AzureDataDiskCachingReadWrite)
+		check.SetDefault(&v.AzureDisk.Kind, corev1.AzureSharedBlobDisk)
+		check.SetDefault(&v.AzureDisk.FSType, "ext4")
+		check.SetDefault(&v.AzureDisk.ReadOnly, false)
+	case v.ScaleIO != nil:
+		orElse(&v.ScaleIO.StorageMode, "ThinProvisioned")
+		orElse(&v.ScaleIO.FSType, "xfs")
 	}
 }

@@ -2,11 +2,14 @@ package pods
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource/check"
@@ -218,7 +221,15 @@ func projected(v *corev1.ProjectedVolumeSource, at *field.Path) field.ErrorList 
 		if c := s.PodCertificate; c != nil {
 			n++
 			src, paths := src.Child("podCertificate"), 0
+			errs = append(errs, check.SignerName(c.SignerName, src.Child("signerName"))...)
+			for _, k := range slices.Sorted(maps.Keys(c.UserAnnotations)) {
+				errs = append(errs, validation.IsDomainPrefixedKey(src.Child("userAnnotations"), strings.ToLower(k))...)
+			}
+			if apivalidation.ValidateAnnotationsSize(c.UserAnnotations) != nil {
+				errs = append(errs, field.TooLong(src.Child("userAnnotations"), "", apivalidation.TotalAnnotationSizeLimitB))
+			}
 			errs = append(errs, check.OneOf(src.Child("keyType"), c.KeyType, "RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")...)
+			errs = append(errs, certificateLife(c, src.Child("maxExpirationSeconds"))...)
 			for _, p := range []struct{ name, path string }{{"credentialBundlePath", c.CredentialBundlePath}, {"keyPath", c.KeyPath}, {"certificateChainPath", c.CertificateChainPath}} {
 				if p.path != "" {
 					paths++
@@ -264,6 +275,9 @@ func bundleSource(b *corev1.ClusterTrustBundleProjection, at *field.Path) field.
 		if *b.Name == "" {
 			errs = append(errs, field.Required(at.Child("name"), "must be a valid object name"))
 		}
+		for _, text := range badBundleName(*b.Name) {
+			errs = append(errs, field.Invalid(at.Child("name"), *b.Name, "not a valid clustertrustbundlename: "+text))
+		}
 		if b.LabelSelector != nil {
 			errs = append(errs, field.Invalid(at.Child("labelSelector"), b.LabelSelector, "labelSelector must be unset if name is specified"))
 		}
@@ -271,12 +285,42 @@ func bundleSource(b *corev1.ClusterTrustBundleProjection, at *field.Path) field.
 		if *b.SignerName == "" {
 			errs = append(errs, field.Required(at.Child("signerName"), "must be a valid signer name"))
 		}
+		errs = append(errs, check.SignerName(*b.SignerName, at.Child("signerName"))...)
 		errs = append(errs, check.LabelSelector(b.LabelSelector, false, at.Child("labelSelector"))...)
 	default:
 		errs = append(errs, field.Required(at, "either name or signerName must be specified"))
 	}
 	errs = append(errs, check.Needed(b.Path, at.Child("path"))...)
 	return append(errs, check.FilePath(b.Path, at.Child("path"))...)
+}
+
+// badBundleName: a bundle of a signer has the signer's name, with colons for slashes, before its own.
+func badBundleName(name string) []string {
+	return apivalidation.NameIsDNSSubdomain(name[strings.LastIndexByte(name, ':')+1:], false)
+}
+
+// Life of a certificate in a volume, in seconds; that of Kubernetes' own signers is shorter.
+const (
+	certificateLifeMin           = 60 * 60
+	certificateLifeMax           = 91 * 24 * 60 * 60
+	certificateLifeMaxKubernetes = 24 * 60 * 60
+)
+
+func certificateLife(c *corev1.PodCertificateProjection, at *field.Path) field.ErrorList {
+	if c.MaxExpirationSeconds == nil {
+		return nil
+	}
+	n, longest := *c.MaxExpirationSeconds, int32(certificateLifeMax)
+	if check.KubernetesSigner(c.SignerName) {
+		longest = certificateLifeMaxKubernetes
+	}
+	switch {
+	case n < certificateLifeMin:
+		return field.ErrorList{field.Invalid(at, n, fmt.Sprintf("if provided, maxExpirationSeconds must be >= %d", certificateLifeMin))}
+	case n > longest:
+		return field.ErrorList{field.Invalid(at, n, fmt.Sprintf("if provided, maxExpirationSeconds must be <= %d", longest))}
+	}
+	return nil
 }
 
 // ephemeralVolume checks the claim that is made for a pod.
