@@ -85,7 +85,7 @@ func TestPodsGetTheTokenOfTheirServiceAccount(t *testing.T) {
 func TestMirrorPodsAreLeftAloneAndNeedNothing(t *testing.T) {
 	c := apitest.New(t)
 	mirror := func(change func(*corev1.Pod)) *corev1.Pod {
-		return apitest.Pod("static", func(p *corev1.Pod) { 
+		return apitest.Pod("static", func(p *corev1.Pod) {
 			p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"}
 			p.Spec.NodeName = "n"
 		}, change)

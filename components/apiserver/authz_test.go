@@ -47,6 +47,9 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"the scheduler lists pods", apitest.Scheduler, kubeapi.Request{Verb: kubeapi.List, Kind: kinds.Pods}, ""},
 		{"the scheduler binds", apitest.Scheduler, kubeapi.Request{Verb: kubeapi.Create, Kind: kinds.Pods, Namespace: "default", Name: "p9", Subresource: "binding",
 			Object: &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "p9", Namespace: "default"}, Target: corev1.ObjectReference{Kind: "Node", Name: "worker-1"}}}, `pods "p9" not found`},
+		{"the scheduler binds to what is no name of a node", apitest.Scheduler, kubeapi.Request{Verb: kubeapi.Create, Kind: kinds.Pods, Namespace: "default", Name: "p9", Subresource: "binding",
+			Object: &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "p9", Namespace: "default"}, Target: corev1.ObjectReference{Name: "a..b"}}}, `Binding "p9" is invalid: target.name: Invalid value: "a..b": ` +
+			`a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`},
 		{"the scheduler deletes no node", apitest.Scheduler, kubeapi.Request{Verb: kubeapi.Delete, Kind: kinds.Nodes, Name: "worker-1"},
 			`nodes "worker-1" is forbidden: User "system:kube-scheduler" cannot delete resource "nodes" in API group "" at the cluster scope`},
 		{"the scheduler makes no pods", apitest.Scheduler, create(apitest.Pod("x")),

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -26,6 +27,10 @@ func (s *Server) bind(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	}
 	if b.Target.Name == "" {
 		errs = append(errs, field.Required(field.NewPath("target", "name"), ""))
+	} else if b.Target.Kind == "" || b.Target.Kind == "Node" {
+		for _, text := range apivalidation.NameIsDNSSubdomain(b.Target.Name, false) {
+			errs = append(errs, field.Invalid(field.NewPath("target", "name"), b.Target.Name, text))
+		}
 	}
 	if len(errs) > 0 {
 		return nil, apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Binding").GroupKind(), b.Name, errs)
