@@ -282,6 +282,34 @@ var refusalsOfTemplates = []refusal{
 	{"a deletion cost that is no number", `{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"x"}}}`, []string{`spec.template.annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "x": must be a 32bit integer`}},
 }
 
+func TestPeopleAreWarnedOfWhatDoesLittle(t *testing.T) {
+	for _, c := range []struct {
+		name, over string
+		template   bool
+		want       []string
+	}{
+		{"nothing", "", false, nil},
+		{"a variable twice", container(`"env":[{"name":"A","value":"1"},{"name":"A","value":"2"}]`), false, []string{`spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply`}},
+		{"a variable that builds on itself", container(`"env":[{"name":"A","value":"1"},{"name":"A","value":"$(A)2"}]`), false, nil},
+		{"an annotation of long ago", `{"metadata":{"annotations":{"scheduler.alpha.kubernetes.io/critical-pod":""}}}`, false, []string{`metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead`}},
+		{"a label of nodes of long ago", spec(`"nodeSelector":{"beta.kubernetes.io/os":"linux"}`), false, []string{`spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead`}},
+		{"an AppArmor annotation in a template", `{"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/c":"unconfined"}}}`, true,
+			[]string{`spec.template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: deprecated since v1.30; use the "appArmorProfile" field instead`}},
+		{"an AppArmor annotation that says what the pod says", `{"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/c":"unconfined"}},"spec":{"securityContext":{"appArmorProfile":{"type":"Unconfined"}}}}`, true, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := podOf(t, c.over)
+			var at *field.Path
+			if c.template {
+				at = field.NewPath("spec", "template")
+			}
+			if got, want := strings.Join(warnings(&p.Spec, &p.ObjectMeta, at), "\n"), strings.Join(c.want, "\n"); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
 // typical is a pod as people write them: two containers with probes, resources, variables, volumes.
 const typical = `{"metadata":{"labels":{"app":"web"}},"spec":{"serviceAccountName":"default","volumes":[{"name":"conf","configMap":{"name":"web"}},{"name":"data","emptyDir":{}},
 {"name":"token","projected":{"sources":[{"serviceAccountToken":{"path":"token"}},{"configMap":{"name":"kube-root-ca.crt","items":[{"key":"ca.crt","path":"ca.crt"}]}},{"downwardAPI":{"items":[{"path":"namespace","fieldRef":{"fieldPath":"metadata.namespace"}}]}}]}}],

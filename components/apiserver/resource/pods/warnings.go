@@ -70,6 +70,12 @@ func warnings(s *corev1.PodSpec, meta *metav1.ObjectMeta, at *field.Path) []stri
 				say(at.Child("metadata", "annotations").Key(key), `non-functional in v1.27+; use the "seccompProfile" field instead`)
 			}
 		}
+		if at != nil && (c.SecurityContext == nil || c.SecurityContext.AppArmorProfile == nil) {
+			key := corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix + c.Name
+			if v, has := meta.Annotations[key]; has && !podArmorIs(s, v) {
+				say(at.Child("metadata", "annotations").Key(key), `deprecated since v1.30; use the "appArmorProfile" field instead`)
+			}
+		}
 		for _, n := range []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
 			out = append(out, fraction(c.Resources.Limits, n, p.Child("resources", "limits"))...)
 			out = append(out, fraction(c.Resources.Requests, n, p.Child("resources", "requests"))...)
@@ -90,6 +96,11 @@ func warnings(s *corev1.PodSpec, meta *metav1.ObjectMeta, at *field.Path) []stri
 		out = append(out, validation.GetWarningsForIP(spec.Child("hostAliases").Index(i).Child("ip"), a.IP)...)
 	}
 	return out
+}
+
+// podArmorIs reports that the AppArmor profile of a pod is the one that an annotation names.
+func podArmorIs(s *corev1.PodSpec, annotation string) bool {
+	return s.SecurityContext != nil && s.SecurityContext.AppArmorProfile != nil && len(armorMatches(annotation, s.SecurityContext.AppArmorProfile, nil)) == 0
 }
 
 const noPod = "a null labelSelector results in matching no pod"
