@@ -3,7 +3,7 @@
 // A master's listener is closed while its API server does not listen, so that a client is refused as by a machine whose server has ended. The load balancer's stays open; where it has no
 // backend a connection is taken and closed, as HAProxy does.
 //
-// Owns: Start, Serving. Imports of ours: engine, components/apiserver/{gateway,httpapi,pki}. Goroutines: its own, those of net/http; Start and Close any. Time: wall.
+// Owns: Prepare, Start, Serving. Imports of ours: engine, components/apiserver/{gateway,httpapi,pki}. Goroutines: its own, those of net/http; Listen and Close any. Time: wall.
 package serve
 
 import (
@@ -92,8 +92,20 @@ func (o Options) Check() error {
 	return nil
 }
 
+// Way into a cluster that nobody outside uses yet. It costs next to nothing: no key is made, no address taken.
+type Way struct {
+	e   *engine.Engine
+	out *engine.Outside
+}
+
+// Prepare lays the way in. The engine must not run yet; Listen may follow, once.
+func Prepare(e *engine.Engine) *Way { return &Way{e: e, out: e.Outside()} }
+
 // Start opens the API. The engine must not run yet; Close must follow, before the engine's.
-func Start(e *engine.Engine, o Options) (*Serving, error) {
+func Start(e *engine.Engine, o Options) (*Serving, error) { return Prepare(e).Listen(o) }
+
+// Listen opens the API, whether the engine runs already or not. Close must follow, before the engine's.
+func (w *Way) Listen(o Options) (*Serving, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
@@ -109,7 +121,7 @@ func Start(e *engine.Engine, o Options) (*Serving, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Serving{e: e, out: e.Outside(), sessions: map[string]*session{}}
+	s := &Serving{e: w.e, out: w.out, sessions: map[string]*session{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	tlsConfig := &tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequestClientCert, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
