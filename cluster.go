@@ -28,6 +28,7 @@ type clusterFlags struct {
 	seed             uint64
 	dataDir          string
 	rate             float64
+	listen           string // of the screen; empty: nobody can connect until the console opens it
 	given            func(flag string) bool
 }
 
@@ -79,13 +80,9 @@ func load(name string) (scenario.Scenario, error) {
 	return scenario.Load(name)
 }
 
-// withCluster starts a cluster, lets it be shown, and ends it. The loop has a goroutine of its own; a panic there ends what is shown first, then the program.
-func withCluster(s scenario.Scenario, f clusterFlags, record string, show func(*engine.Engine, *term.Guard) error) error {
-	return withOpenCluster(s, f, record, nil, show)
-}
-
-// withOpenCluster is withCluster for one that is opened before it runs; what open returns ends that, while the cluster still runs. A nil open opens nothing.
-func withOpenCluster(s scenario.Scenario, f clusterFlags, record string, open func(*engine.Engine) (shut func() error, err error), show func(*engine.Engine, *term.Guard) error) (err error) {
+// withCluster starts a cluster, lets it be shown, and ends it. The loop has a goroutine of its own; a panic there ends what is shown first, then the program. It is opened
+// before it runs; what open returns ends that, while the cluster still runs.
+func withCluster(s scenario.Scenario, f clusterFlags, record string, open func(*engine.Engine) (shut func() error, err error), show func(*engine.Engine, *term.Guard) error) (err error) {
 	o := engine.Options{Scenario: s, Version: version, Store: engine.StoreRaft, DataDir: f.dataDir, Seed: f.seed, Rate: sim.Rate(f.rate)}
 	if self, err := os.Executable(); err == nil {
 		o.StoreCheck = []string{self, storeCheck}
@@ -105,11 +102,9 @@ func withOpenCluster(s scenario.Scenario, f clusterFlags, record string, open fu
 	if n := e.Notice(); n != "" {
 		fmt.Fprintf(os.Stderr, "kubeviz: %s\n", n)
 	}
-	shut := func() error { return nil }
-	if open != nil {
-		if shut, err = open(e); err != nil {
-			return errors.Join(err, e.Close())
-		}
+	shut, err := open(e)
+	if err != nil {
+		return errors.Join(err, e.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	guard := &term.Guard{}

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"example.com/kubeviz/engine/serve"
 	_ "example.com/kubeviz/tui/bgfix" // before Bubble Tea: see there
 	"k8s.io/klog/v2"
 
@@ -96,6 +97,11 @@ and watch the election and the pods move. Nothing on your machine or network is 
 			if err := f.checkRate(); err != nil {
 				return err
 			}
+			if f.given("listen") {
+				if err := (serve.Options{Listen: f.listen}).Check(); err != nil {
+					return usageError{err}
+				}
+			}
 			s, err := f.scenario(f.preset)
 			if err != nil {
 				return err
@@ -108,15 +114,16 @@ and watch the election and the pods move. Nothing on your machine or network is 
 				f.rate = user.Rate
 			}
 			if screen.narrate {
-				return narrated(s, f, record, user)
+				return refusedUse(narrated(s, f, record, user))
 			}
-			return live(s, f, record, user)
+			return refusedUse(live(s, f, record, user))
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.Flags().StringVar(&f.preset, "preset", presets.Default, "cluster to start: "+strings.Join(presets.Names(), ", ")+", or a scenario file")
 	f.add(root, 10)
 	root.Flags().StringVar(&record, "record", "", "write the journal of the session to this file")
+	root.Flags().StringVar(&f.listen, "listen", "", "open the cluster's API for kubectl and others on this loopback address, such as 127.0.0.1:0 (default: when the console first needs it)")
 	screen.add(root)
 	root.SetVersionTemplate("kubeviz {{.Version}}\n")
 	root.AddCommand(runCommand(), serveCommand(), replayCommand(), presetsCommand(), infoCommand(), kubectlCommand())

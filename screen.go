@@ -69,16 +69,22 @@ func live(s scenario.Scenario, f clusterFlags, record string, user *settings.Set
 	if _, err := term.Open(os.Stdin, os.Stdout, os.Getenv); err != nil { // before anything is started
 		return noTerminal(err)
 	}
-	return withCluster(s, f, record, func(e *engine.Engine, guard *term.Guard) error {
+	var way *outside
+	return withCluster(s, f, record, opener(&way, s.Name, f.listen), func(e *engine.Engine, guard *term.Guard) error {
 		show := screenOptions(user)
 		show.Cluster, show.Guard, show.Record = e, guard, record
+		way.show(&show)
 		return screenEnd(tui.Run(context.Background(), show))
 	})
 }
 
 // narrated runs a cluster and tells of it in lines.
 func narrated(s scenario.Scenario, f clusterFlags, record string, user *settings.Settings) error {
-	return withCluster(s, f, record, func(e *engine.Engine, guard *term.Guard) error {
+	var way *outside
+	return withCluster(s, f, record, opener(&way, s.Name, f.listen), func(e *engine.Engine, guard *term.Guard) error {
+		if err := way.tell(os.Stdout); err != nil {
+			return err
+		}
 		ctx, signalled, stop := untilSignal()
 		defer stop()
 		ctx, cancel := context.WithCancel(ctx)
@@ -110,4 +116,16 @@ func screenEnd(err error) error {
 
 func noTerminal(err error) error {
 	return usageError{err}
+}
+
+// opener lays the way into a cluster before it runs, and opens it where an address is given.
+func opener(way **outside, name, listen string) func(*engine.Engine) (func() error, error) {
+	return func(e *engine.Engine) (func() error, error) {
+		o, err := openOutside(e, name, listen)
+		if err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
+		*way = o
+		return o.Close, nil
+	}
 }

@@ -68,14 +68,14 @@ one line with its name, the address and the kubeconfig; a signal ends it. Only p
 				}
 				return opened.Close, nil
 			}
-			err = withOpenCluster(s, f, "", open, func(_ *engine.Engine, guard *term.Guard) error {
+			err = withCluster(s, f, "", open, func(_ *engine.Engine, guard *term.Guard) error {
 				ctx, cancel := context.WithCancel(ctx)
 				defer cancel()
 				guard.OnPanic(cancel)
 				if opened.Ready(ctx) == nil {
 					name, leave := publish(s.Name, opened, cmd.ErrOrStderr())
 					defer leave()
-					if _, err := fmt.Fprintf(cmd.OutOrStdout(), "serving %s at %s; export KUBECONFIG=%s\n", name, opened.URL, opened.Kubeconfig); err != nil {
+					if err := announce(cmd.OutOrStdout(), name, opened); err != nil {
 						return err
 					}
 				}
@@ -88,11 +88,7 @@ one line with its name, the address and the kubeconfig; a signal ends it. Only p
 				}
 				return nil
 			})
-			var usage *serve.UsageError
-			if errors.As(err, &usage) {
-				return usageError{err}
-			}
-			return err
+			return refusedUse(err)
 		},
 	}
 	f.add(cmd, 1)
@@ -104,14 +100,34 @@ one line with its name, the address and the kubeconfig; a signal ends it. Only p
 
 // publish puts a cluster into the list where kubeviz kubectl looks, and returns the name it has there. A list that cannot be used is told, and no reason not to serve.
 func publish(name string, s *serve.Serving, notices io.Writer) (as string, leave func()) {
-	dir, err := running.Directory()
-	var entry *running.Entry
-	if err == nil {
-		entry, err = running.Publish(dir, running.NameFor(name), s.Servers, s.Config, time.Now())
-	}
+	entry, err := enlist(name, s)
 	if err != nil {
 		fmt.Fprintf(notices, "kubeviz: kubeviz kubectl will not find this cluster: %v\n", err)
 		return name, func() {}
 	}
 	return entry.Name, func() { _ = entry.Close() } // what could not be removed is swept by who looks next
+}
+
+// enlist puts a cluster into the list of those that run.
+func enlist(name string, s *serve.Serving) (*running.Entry, error) {
+	dir, err := running.Directory()
+	if err != nil {
+		return nil, err
+	}
+	return running.Publish(dir, running.NameFor(name), s.Servers, s.Config, time.Now())
+}
+
+// announce says in a line where an API is.
+func announce(w io.Writer, name string, s *serve.Serving) error {
+	_, err := fmt.Fprintf(w, "serving %s at %s; export KUBECONFIG=%s\n", name, s.URL, s.Kubeconfig)
+	return err
+}
+
+// refusedUse makes what serve takes for a mistake of the user one of ours.
+func refusedUse(err error) error {
+	var usage *serve.UsageError
+	if errors.As(err, &usage) {
+		return usageError{err}
+	}
+	return err
 }

@@ -53,6 +53,8 @@ func (m *model) act(i intent.Intent) tea.Cmd {
 		m.offerCopies(f)
 	case intent.Clip:
 		return m.clip(i.Text)
+	case intent.ExportLine:
+		return m.copyExport()
 	case intent.Export:
 		m.overlay = m.exports()
 	case intent.Save:

@@ -9,6 +9,7 @@ import (
 	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/tui/feed"
 	"example.com/kubeviz/tui/grid"
+	"example.com/kubeviz/tui/printout"
 	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/widget"
@@ -16,11 +17,11 @@ import (
 
 const (
 	historyMax  = 200
-	printedMax  = 2000 // lines of answers that are kept
-	consoleRows = 8    // of answers that are shown above the line, at most
+	consoleRows = 8  // of answers that are shown above the line, at least, where there is room
+	asideStep   = 16 // columns
 )
 
-// console holds the line of command with its history, and what was answered. It stays open until it is left.
+// console holds the line of command with its history, what was answered, and the kubectl that runs. It stays open until it is left.
 type console struct {
 	open    bool
 	field   textinput.Model
@@ -29,11 +30,18 @@ type console struct {
 	draft   string
 	err     string
 	offers  []string
-	printed []widget.Line
-	up      int // lines scrolled back
+	log     printout.Log
+	large   bool // the answers take all the room there is
+
+	filtering bool // the filter is being written
+	filter    textinput.Model
+
+	job    *job   // kubectl at work; nil: none
+	asking func() // stops the completion that is asked for; nil: none is
+	asked  int
 }
 
-func newConsole() console { return console{field: newField()} }
+func newConsole() console { return console{field: newField(), filter: newField()} }
 
 func (m *model) openConsole(line string) {
 	c := &m.console
@@ -41,13 +49,16 @@ func (m *model) openConsole(line string) {
 	c.field.SetValue(line)
 	c.field.CursorEnd()
 	c.field.Focus()
-	c.at, c.err, c.offers, c.up = len(c.history), "", nil, 0
-	c.printed = nil
+	c.at, c.err, c.offers = len(c.history), "", nil
+	c.stopFilter()
+	c.log.Clear()
 	m.typing(true)
 	m.touch()
 }
 
+// closeConsole leaves; what it runs ends with it.
 func (m *model) closeConsole() {
+	m.console.abandon()
 	m.console.open = false
 	m.console.field.Blur()
 	m.typing(false)
@@ -57,7 +68,7 @@ func (m *model) closeConsole() {
 // print adds an answer.
 func (c *console) print(a feed.Answer) {
 	for _, o := range a.Output {
-		c.add(widget.S(sanitize.Text(o), theme.Text))
+		c.log.Print(o, false)
 	}
 	switch {
 	case a.Error != "":
@@ -67,20 +78,35 @@ func (c *console) print(a feed.Answer) {
 	}
 }
 
-func (c *console) add(s widget.Span) {
-	if len(c.printed) >= printedMax {
-		c.printed = append(c.printed[:0:0], c.printed[printedMax/4:]...)
+func (c *console) add(s widget.Span) { c.log.Say(widget.Line{s}) }
+
+// consoleRoom is how many rows answers may take: enough to read, and what is talked about stays in sight.
+func (m *model) consoleRoom() int {
+	body := m.body().H + m.barRows()
+	if m.console.large {
+		return max(body-1, 1)
 	}
-	c.printed = append(c.printed, widget.Line{s})
-	c.up = 0
+	return max(min(consoleRows, body-4), body*3/5, 1)
 }
 
 // consoleKey edits the line: enter gives it, tab goes on, up and down go through what was given before, page up and down through the answers.
 func (m *model) consoleKey(msg tea.KeyMsg) tea.Cmd {
 	c := &m.console
-	switch keyName(msg) {
+	if c.filtering {
+		return m.filterKey(msg)
+	}
+	empty, page := c.field.Value() == "", max(m.consoleRoom()-1, 1)
+	switch key := keyName(msg); key {
 	case "esc", "ctrl+c":
-		m.closeConsole()
+		switch {
+		case c.cancel():
+		case c.log.Filtered() != "":
+			c.stopFilter()
+		case key == "ctrl+c" && !empty:
+			c.field.SetValue("")
+		default:
+			m.closeConsole()
+		}
 		return nil
 	case "ctrl+z":
 		if m.suspend() {
@@ -90,8 +116,7 @@ func (m *model) consoleKey(msg tea.KeyMsg) tea.Cmd {
 	case "enter":
 		return m.enter()
 	case "tab":
-		m.complete()
-		return nil
+		return m.complete()
 	case "up", "ctrl+p":
 		m.recall(-1)
 		return nil
@@ -99,13 +124,46 @@ func (m *model) consoleKey(msg tea.KeyMsg) tea.Cmd {
 		m.recall(1)
 		return nil
 	case "pgup":
-		c.up = min(c.up+consoleRows, max(len(c.printed)-consoleRows, 0))
+		c.log.Scroll(-page, page+1)
 		return nil
 	case "pgdown":
-		c.up = max(c.up-consoleRows, 0)
+		c.log.Scroll(page, page+1)
 		return nil
+	case "shift+up":
+		c.log.Scroll(-1, page+1)
+		return nil
+	case "shift+down":
+		c.log.Scroll(1, page+1)
+		return nil
+	case "shift+right", "ctrl+right":
+		c.log.Aside(asideStep)
+		return nil
+	case "shift+left", "ctrl+left":
+		c.log.Aside(-asideStep)
+		return nil
+	case "ctrl+home", "ctrl+end", "home", "end":
+		if !empty && !strings.HasPrefix(key, "ctrl") {
+			break
+		}
+		to := 1
+		if strings.HasSuffix(key, "home") {
+			to = -1
+		}
+		c.log.Edge(to, page+1)
+		return nil
+	case "ctrl+o":
+		c.large = !c.large
+		return nil
+	case "/":
+		if empty && c.log.Len() > 0 {
+			c.filtering = true
+			c.filter.SetValue(c.log.Filtered())
+			c.filter.CursorEnd()
+			c.filter.Focus()
+			return nil
+		}
 	case "backspace":
-		if c.field.Value() == "" {
+		if empty && c.job == nil {
 			m.closeConsole()
 			return nil
 		}
@@ -119,6 +177,35 @@ func (m *model) consoleKey(msg tea.KeyMsg) tea.Cmd {
 		c.err, c.offers = "", nil
 	}
 	return nil
+}
+
+// filterKey writes the filter of the answers: enter keeps it, esc takes it away.
+func (m *model) filterKey(msg tea.KeyMsg) tea.Cmd {
+	c := &m.console
+	switch key := keyName(msg); key {
+	case "enter":
+		c.filtering = false
+		c.filter.Blur()
+		return nil
+	case "esc", "ctrl+c":
+		c.stopFilter()
+		return nil
+	case "pgup", "pgdown", "shift+up", "shift+down":
+		page := max(m.consoleRoom()-1, 1)
+		by := map[string]int{"pgup": -page, "pgdown": page, "shift+up": -1, "shift+down": 1}[key]
+		c.log.Scroll(by, page+1)
+		return nil
+	}
+	c.filter = edit(c.filter, msg)
+	c.log.Filter(c.filter.Value())
+	return nil
+}
+
+func (c *console) stopFilter() {
+	c.filtering = false
+	c.filter.SetValue("")
+	c.filter.Blur()
+	c.log.Filter("")
 }
 
 // edit gives a key to a text field. Runes that come in one piece (a paste, fast typing) are text even where they spell the name of a key: "delete", "up".
@@ -145,8 +232,23 @@ func (m *model) enter() tea.Cmd {
 	c := &m.console
 	line := strings.TrimSpace(c.field.Value())
 	if line == "" {
-		m.closeConsole()
+		if c.job == nil {
+			m.closeConsole()
+		}
 		return nil
+	}
+	echo := func() {
+		c.remember(line)
+		c.field.SetValue("")
+		c.err, c.offers = "", nil
+		c.add(widget.S(": "+sanitize.Text(line), theme.Dim))
+	}
+	if _, is := isKubectl(line); is && (m.cluster == nil || m.outside.open != nil || m.outside.access != nil) {
+		cmd, done := m.kubectlLine(line)
+		if done {
+			echo()
+		}
+		return cmd
 	}
 	act, found, err := m.screenWord(line)
 	var order command.Command
@@ -157,9 +259,7 @@ func (m *model) enter() tea.Cmd {
 		c.err, c.offers = sanitize.Text(err.Error()), nil
 		return nil
 	}
-	c.remember(line)
-	c.field.SetValue("")
-	c.add(widget.S(": "+sanitize.Text(line), theme.Dim))
+	echo()
 	if found {
 		return act()
 	}
@@ -177,26 +277,39 @@ func (c *console) remember(line string) {
 	c.at = len(c.history)
 }
 
-func (m *model) complete() {
+func (m *model) complete() tea.Cmd {
 	c := &m.console
+	line := c.field.Value()
+	if cmd, ok := m.completeKubectl(line); ok {
+		return cmd
+	}
 	var targets []string
 	if m.cluster != nil {
 		targets = m.cluster.Targets()
 	}
-	line := c.field.Value()
 	offers := merge(command.Complete(line, targets), completeScreen(line))
-	c.err, c.offers = "", offers
-	if len(offers) == 0 {
-		return
+	c.err, c.offers = "", nil
+	if len(offers) > 0 {
+		head := line[:strings.LastIndexAny(line, " \t")+1]
+		c.take(head, line[len(head):], offers)
 	}
-	head := line[:strings.LastIndexAny(line, " \t")+1]
+	return nil
+}
+
+// take puts the only offer into the line, or what all offers begin with, and shows them.
+func (c *console) take(head, last string, offers []string) {
+	c.err, c.offers = "", offers
 	if len(offers) == 1 {
-		c.field.SetValue(head + offers[0] + " ")
+		text := head + offers[0]
+		if !strings.HasSuffix(text, "=") && !strings.HasSuffix(text, "/") {
+			text += " "
+		}
+		c.field.SetValue(text)
 		c.field.CursorEnd()
 		c.offers = nil
 		return
 	}
-	if p := commonPrefix(offers); len(p) > len(line)-len(head) {
+	if p := commonPrefix(offers); len(p) > len(last) {
 		c.field.SetValue(head + p)
 		c.field.CursorEnd()
 	}

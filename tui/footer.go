@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/tui/grid"
@@ -13,6 +14,7 @@ import (
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/widget"
+	"example.com/kubeviz/tui/words"
 	"github.com/charmbracelet/bubbles/textinput"
 )
 
@@ -155,35 +157,114 @@ func (m *model) drawField(c grid.Canvas, row int, sign string, field *textinput.
 // drawConsole shows the answers, the text field, and under it what is wrong or how it can go on.
 func (m *model) drawConsole(c grid.Canvas, row, under int) {
 	k := &m.console
-	if n := min(len(k.printed), consoleRows, max(row-6, 0)); n > 0 {
+	say := m.words.Say
+	lines, from, to, of, wider := k.log.View(m.w-2, m.consoleRoom())
+	n := len(lines)
+	if n > 0 || k.job != nil {
 		box := c.Sub(layout.Rect{Y: row - n - 1, W: m.w, H: n + 1})
 		box.Clear()
 		box.HLine(0, grid.LineH, theme.Frame)
-		end := len(k.printed) - min(k.up, len(k.printed)-n)
-		for i, line := range k.printed[end-n : end] {
+		for i, line := range lines {
 			line.Draw(box, 1, i+1, m.w-2)
 		}
-		if len(k.printed) > n {
-			box.PutRight(m.w-2, 0, " "+m.words.Say("ui.scroll", "from", end-n+1, "to", end, "of", len(k.printed))+" ", theme.Dim)
-		}
+		m.consoleRule(box, from, to, of, wider)
 	}
 	c.Sub(layout.Rect{Y: row, W: m.w, H: 1}).Clear()
-	m.drawField(c, row, ":", &k.field)
-	switch {
-	case k.err != "":
-		c.PutMax(1, under, m.w-2, k.err, theme.Failing)
-	case len(k.offers) > 0:
-		c.PutMax(1, under, m.w-2, strings.Join(k.offers, "  "), theme.Dim)
-	case k.field.Value() != "":
-		c.PutMax(1, under, m.w-2, m.usage(k.field.Value()), theme.Dim)
-	default:
-		c.PutMax(1, under, m.w-2, m.words.Say("ui.console"), theme.Dim)
+	field, sign := &k.field, ":"
+	if k.filtering {
+		field, sign = &k.filter, "/"
 	}
+	m.drawField(c, row, sign, field)
+	hint := func(text string, style grid.Style) { c.PutMax(1, under, m.w-2, text, style) }
+	switch {
+	case k.filtering:
+		hint(say("ui.console-filter"), theme.Dim)
+	case k.err != "":
+		hint(k.err, theme.Failing)
+	case len(k.offers) > 0:
+		m.drawOffers(c, row, under)
+	case k.asking != nil:
+		hint(say("shell.asking"), theme.Dim)
+	case k.field.Value() != "":
+		hint(m.usage(k.field.Value()), theme.Dim)
+	case k.job != nil:
+		hint(say("ui.console-running"), theme.Dim)
+	case k.log.Len() > 0:
+		hint(say("ui.console-answers"), theme.Dim)
+	default:
+		hint(say("ui.console"), theme.Dim)
+	}
+}
+
+// consoleRule says on the line above the answers what runs, what is filtered and where one is.
+func (m *model) consoleRule(box grid.Canvas, from, to, of int, wider bool) {
+	k := &m.console
+	say := m.words.Say
+	end := m.w - 2
+	right := func(text string, style grid.Style) {
+		end = box.PutRight(end, 0, " "+text+" ", style) - 1
+	}
+	if to-from+1 < of {
+		right(say("ui.scroll", "from", from, "to", to, "of", of), theme.Dim)
+	}
+	if wider && end > m.w/2 {
+		right(say("ui.wider"), theme.Dim)
+	}
+	if k.log.Gone > 0 && end > m.w/2 {
+		right(say("ui.gone", "n", k.log.Gone), theme.Waiting)
+	}
+	x := 1
+	if j := k.job; j != nil {
+		key, style := "shell.running", theme.Busy
+		switch {
+		case j.cancelled > 0:
+			key, style = "shell.stopping", theme.Waiting
+		case j.prog == nil:
+			key = "shell.starting"
+		}
+		text := say(key, "line", grid.Cut(sanitize.Text(j.line), max(m.w/3, 10)), "time", words.Span(time.Duration(j.second)*time.Second))
+		x = box.PutMax(x, 0, max(end-x, 0), " "+string(grid.Starting)+" "+text+" ", style) + 1
+	}
+	if f := k.log.Filtered(); f != "" {
+		box.PutMax(x, 0, max(end-x, 0), " / "+sanitize.Text(f)+" ", theme.Accent)
+	}
+}
+
+// offerRows is how many rows of offers are shown at most.
+const offerRows = 6
+
+// drawOffers shows how a line can go on: in the row under it, or in columns above it where they are many.
+func (m *model) drawOffers(c grid.Canvas, row, under int) {
+	offers := m.console.offers
+	width, all := 0, 0
+	for _, o := range offers {
+		width, all = max(width, grid.Width(o)+2), all+grid.Width(o)+2
+	}
+	if all <= m.w {
+		c.PutMax(1, under, m.w-2, strings.Join(offers, "  "), theme.Dim)
+		return
+	}
+	columns := max((m.w-2)/width, 1)
+	rows := min((len(offers)+columns-1)/columns, offerRows)
+	box := c.Sub(layout.Rect{Y: row - rows - 1, W: m.w, H: rows + 1})
+	box.Clear()
+	box.HLine(0, grid.LineH, theme.Frame)
+	for i, o := range offers[:min(rows*columns, len(offers))] {
+		box.PutMax(1+(i%columns)*width, 1+i/columns, m.w-2, o, theme.Text)
+	}
+	if more := len(offers) - rows*columns; more > 0 {
+		c.PutMax(1, under, m.w-2, m.words.Say("shell.more-offers", "n", more), theme.Dim)
+		return
+	}
+	c.PutMax(1, under, m.w-2, m.words.Say("shell.offers"), theme.Dim)
 }
 
 // usage of the word that a line begins with.
 func (m *model) usage(line string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+	if _, is := isKubectl(line); is {
+		word = "kubectl"
+	}
 	for _, w := range command.Words() {
 		if w.Name == strings.ToLower(word) {
 			return w.Usage + "  " + m.words.Say("word."+w.Name)

@@ -38,6 +38,9 @@ func (m *model) drawHeader(f view.Frame, c grid.Canvas) {
 	case w.Start.IsZero():
 		parts = append(parts[:2:2], part{m.rate(f), 0})
 	}
+	if a := m.outside.access; a != nil {
+		parts = append(parts, part{widget.Line{{Text: say("head.api") + " ", Style: theme.Dim}, {Text: m.address(a.Address), Style: theme.Text}}, 3})
+	}
 	if q.Raft {
 		switch {
 		case q.Leader != "":
@@ -96,6 +99,14 @@ func total(parts []part) int {
 		n += p.spans.Width()
 	}
 	return n
+}
+
+// address of the API: where columns are few its port alone, the machine being this one.
+func (m *model) address(at string) string {
+	if i := strings.LastIndexByte(at, ':'); i >= 0 && m.w < 110 {
+		return at[i:]
+	}
+	return at
 }
 
 func (m *model) preset(f view.Frame) string {

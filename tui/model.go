@@ -67,6 +67,7 @@ type model struct {
 	orders  orders
 	leaving time.Time // until when another q quits; wall
 	saver   saver
+	outside outside
 
 	w, h      int
 	grid      *grid.Grid
@@ -121,6 +122,7 @@ func newModel(o Options) *model {
 	m.console = newConsole()
 	m.find = newFinder()
 	m.saver = newSaver(o)
+	m.outside = newOutside(o)
 	m.orders = newOrders()
 	m.scene = scene.Of(m.reader.World(), m.reader.Now())
 	return m
@@ -165,13 +167,16 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.mouse(msg)
 	case savedMsg:
 		m.saved(msg)
+	case openedMsg:
+		return m, m.openedOutside(msg)
+	case startedMsg:
+		m.started(msg)
+	case offeredMsg:
+		m.offered(msg)
+	case lentMsg:
+		return m, m.returned(msg)
 	case tea.ResumeMsg:
-		m.touch()
-		again := []tea.Cmd{tea.ClearScreen, tea.WindowSize()}
-		if !m.noMouse {
-			again = append(again, tea.EnableMouseCellMotion)
-		}
-		return m, tea.Sequence(again...)
+		return m, m.comeBack()
 	}
 	return m, nil
 }
@@ -214,6 +219,7 @@ func (m *model) tick() {
 		m.dirty = true
 	}
 	m.news()
+	m.pull()
 	m.complain()
 	if m.toasts.expire(start) || !m.leaving.IsZero() && start.After(m.leaving) {
 		m.dirty = true

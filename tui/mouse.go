@@ -40,8 +40,12 @@ func (m *model) mouse(msg tea.MouseMsg) tea.Cmd {
 			by = -1
 		}
 		m.touch()
-		if m.onTimebar(msg.Y) {
+		if m.onTimebar(msg.Y) && !m.console.open {
 			return m.act(intent.Scrub{By: by})
+		}
+		if rows := m.consoleRoom(); m.console.open && msg.Y >= m.h-2-min(m.console.log.Len(), rows)-1 {
+			m.console.log.Scroll(3*by, rows)
+			return nil
 		}
 		body := m.body()
 		return m.dispatch(intent.Wheel{By: by, X: msg.X - body.X, Y: msg.Y - body.Y}, m.frame(body))

@@ -11,6 +11,7 @@
 package tui
 
 import (
+	"context"
 	"io"
 	"os"
 	"time"
@@ -56,12 +57,19 @@ type Options struct {
 	// Log takes what is written to file descriptor 2 while the screen is up; empty: a file in the temporary directory. CrashDir is where a report
 	// of a crash goes; empty: the temporary directory.
 	Log, CrashDir string
+	// Outside opens the API of the cluster for programs outside where it is not open yet: the console's kubectl, other shells. It is called beside the frames, any
+	// number of times; nil: there is no such way. Access is set where it is open from the start.
+	Outside func(context.Context) (Access, error)
+	Access  *Access
+	// Abandon is called before the program ends without Run returning, which happens when a signal is not heeded: it takes files back and must be quick.
+	Abandon func()
 	// Location of the clock in the header; nil: local.
 	Location *time.Location
 
 	// Guard that goroutines of the program were started by; a panic in one ends the screen and gives the terminal back. nil: one of its own.
 	Guard *term.Guard
 
+	kubectl  kubectl // in the place of the child; for tests
 	wall     func() time.Time
 	theme    *theme.Theme
 	terminal io.Writer

@@ -179,6 +179,14 @@ func (m *model) offerCopies(f view.Frame) {
 		l.Choices = append(l.Choices, listview.Choice{Do: intent.Clip{Text: c.Text}, Line: widget.Line{
 			widget.S(grid.Pad(c.Label, 24)+" ", theme.Text), widget.S(sanitize.Text(first), theme.Dim)}})
 	}
+	if m.cluster != nil && (m.outside.open != nil || m.outside.access != nil) {
+		line := m.words.Say("menu.opens-api")
+		if a := m.outside.access; a != nil {
+			line = a.export()
+		}
+		l.Choices = append(l.Choices, listview.Choice{Do: intent.ExportLine{}, Line: widget.Line{
+			widget.S(grid.Pad(m.words.Say("menu.export-line"), 24)+" ", theme.Text), widget.S(sanitize.Text(line), theme.Dim)}})
+	}
 	m.draw()
 	m.dirty = true
 	l.Choices = append(l.Choices, choice(m.words.Say("menu.copy-screen"), intent.Clip{Text: trimmed(m.grid.Render(nil, m.ascii))}))

@@ -29,12 +29,12 @@ import (
 // TestMain runs the screen in a child process when the test that needs a real terminal asks for it.
 func TestMain(m *testing.M) {
 	if mode := os.Getenv("KUBEVIZ_TUI_CHILD"); mode != "" {
-		os.Exit(child(mode))
+		os.Exit(asChild(mode))
 	}
 	os.Exit(m.Run())
 }
 
-func child(mode string) int {
+func asChild(mode string) int {
 	guard := &term.Guard{}
 	c := newDemo()
 	o := Options{Cluster: c, Guard: guard, Log: os.Getenv("KUBEVIZ_TUI_LOG"), CrashDir: os.Getenv("KUBEVIZ_TUI_CRASH"), ASCII: mode == "ascii"}

@@ -76,11 +76,16 @@ func run(ctx context.Context, o Options, t *term.Terminal) error {
 	var signalled atomic.Int32
 	ended := make(chan struct{})
 	defer close(ended)
+	abandon := o.Abandon
+	if abandon == nil {
+		abandon = func() {}
+	}
 	dog := func(code int) { // nobody may hold the terminal longer than this
 		select {
 		case <-ended:
 		case <-time.After(watchdog):
 			t.Restore()
+			abandon()
 			os.Exit(code)
 		}
 	}
@@ -89,6 +94,8 @@ func run(ctx context.Context, o Options, t *term.Terminal) error {
 	out := term.NewOutput(o.Out)
 	o.terminal = out
 	m := newModel(o)
+	m.outside.ctx = ctx
+	defer m.end()
 	input := term.NewInput(o.In, func(error) { signals <- term.Hangup })
 	m.typing = input.Typing
 	m.suspend = term.HasShell
@@ -100,6 +107,7 @@ func run(ctx context.Context, o Options, t *term.Terminal) error {
 	p := tea.NewProgram(&safe{m: m, guard: o.Guard}, with...)
 	o.Guard.OnPanic(func() {
 		cancel()
+		m.outside.lent.recall()
 		o.Guard.Go("watchdog", func() { dog(1) })
 	})
 	o.Guard.Go("signals", func() {
@@ -118,7 +126,7 @@ func run(ctx context.Context, o Options, t *term.Terminal) error {
 			case sig = <-signals:
 			}
 			n, ok := number(sig)
-			if !ok {
+			if !ok || m.outside.lent.out() && fromKeyboard(sig) { // another program has the terminal, and its keys
 				continue
 			}
 			if !signalled.CompareAndSwap(0, n) {
@@ -126,9 +134,11 @@ func run(ctx context.Context, o Options, t *term.Terminal) error {
 					continue
 				}
 				t.Restore() // a second signal does not wait
+				abandon()
 				os.Exit(128 + int(n))
 			}
 			cancel()
+			m.outside.lent.recall()
 			o.Guard.Go("watchdog", func() { dog(128 + int(n)) })
 		}
 	})

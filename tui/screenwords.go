@@ -33,6 +33,7 @@ func screenWords() []screenWord {
 		{"save", "save text|svg|recording [FILE]", "word.save", []string{"text", "svg", "recording"}, wordSave},
 		{"theme", "theme " + strings.Join(theme.Names(), "|"), "word.theme", theme.Names(), wordTheme},
 		{"lang", "lang " + strings.Join(words.Languages(), "|"), "word.lang", words.Languages(), wordLang},
+		{"serve", "serve", "word.serve", nil, wordServe},
 		{"help", "help", "word.help", nil, plainWord(intent.Help{})},
 		{"quit", "quit", "word.quit", nil, plainWord(intent.Quit{Now: true})},
 	}

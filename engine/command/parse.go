@@ -26,6 +26,9 @@ const lineMax = 4096
 var kubectlVerbs = map[string]bool{"get": true, "describe": true, "create": true, "run": true, "scale": true, "set": true, "rollout": true,
 	"delete": true, "cordon": true, "uncordon": true, "taint": true, "label": true}
 
+// KubectlVerb reports a verb of kubectl that may stand without the word kubectl in front.
+func KubectlVerb(word string) bool { return kubectlVerbs[word] }
+
 // planned words are refused by name, so that nobody takes them for typing errors.
 var planned = map[string]bool{"pressure": true, "vm": true}
 
@@ -61,7 +64,7 @@ func Words() []Word {
 		{"resume", "resume", "let time run again", none(Resume{})},
 		{"step", "step [N]", "go on to the next thing that happens, while paused", parseStep},
 		{"until", "until EVENT|anomaly|quiet", "run until something happens, then pause", parseUntil},
-		{"kubectl", "kubectl get|create|run|scale|set image|rollout undo|delete|cordon …", "ask the API server, in kubectl's words", parseKubectl},
+		{"kubectl", "kubectl get|create|run|scale|set image|rollout undo|delete|cordon …", "the real kubectl (k for short); in scenarios a small one", parseKubectl},
 	}
 }
 

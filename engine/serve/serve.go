@@ -212,6 +212,11 @@ func (s *Serving) Close() error {
 	}
 	s.mu.Unlock()
 	s.done.Wait()
+	return s.Forget()
+}
+
+// Forget takes back what was written for this run only, and nothing else: for a program that ends at once.
+func (s *Serving) Forget() error {
 	if s.temporary != "" {
 		return os.RemoveAll(s.temporary)
 	}

@@ -73,6 +73,8 @@ type (
 	// Copy offers what can be copied from the selection; Clip puts a text on the clipboard.
 	Copy struct{}
 	Clip struct{ Text string }
+	// ExportLine puts the line on the clipboard by which a shell finds the cluster; the API is opened for it.
+	ExportLine struct{}
 	// Help, Console, Export: overlays and modes of the root. Console may begin with a line.
 	Help    struct{}
 	Console struct{ Line string }
