@@ -263,7 +263,7 @@ func (m *model) drawOffers(c grid.Canvas, row, under int) {
 func (m *model) usage(line string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 	if _, is := isKubectl(line); is {
-		word = "kubectl"
+		return m.words.Say("word.kubectl")
 	}
 	for _, w := range command.Words() {
 		if w.Name == strings.ToLower(word) {

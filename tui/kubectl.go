@@ -64,11 +64,11 @@ type outside struct {
 	access  *Access // nil: not open yet
 	kubectl kubectl
 	in, out *os.File
-	lent    lent
+	lent    *lent
 }
 
 func newOutside(o Options) outside {
-	w := outside{ctx: context.Background(), open: o.Outside, in: o.In, out: o.Out, kubectl: o.kubectl}
+	w := outside{ctx: context.Background(), open: o.Outside, in: o.In, out: o.Out, kubectl: o.kubectl, lent: &lent{}}
 	if o.Access != nil {
 		w.opened(*o.Access)
 	}
@@ -408,7 +408,7 @@ func (m *model) lend(j *job) tea.Cmd {
 	cmd := w.kubectl.command(j.args)
 	cmd.Stdin, cmd.Stdout = w.in, w.out
 	j.began = m.clock()
-	return tea.Exec(&borrower{cmd: cmd, out: w.out, lent: &w.lent, job: j}, func(err error) tea.Msg { return lentMsg{j, err} })
+	return tea.Exec(&borrower{cmd: cmd, out: w.out, lent: w.lent, job: j}, func(err error) tea.Msg { return lentMsg{j, err} })
 }
 
 // returned comes back to the screen.

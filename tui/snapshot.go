@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -40,6 +41,9 @@ type Still struct {
 	Now time.Time
 	// Recording draws the screen as for a recording.
 	Recording bool
+	// outside and kubectl let the console reach a cluster; for tests.
+	outside func(context.Context) (Access, error)
+	kubectl kubectl
 	// Location of the clock; nil: UTC.
 	Location *time.Location
 }
@@ -86,6 +90,7 @@ func still(records []event.Record, s Still) *model {
 	}
 	wall := time.Unix(0, 0)
 	o := Options{Journal: j, Replay: s.Recording, ASCII: s.ASCII, Words: s.Words, Still: s.Still, Location: s.Location, theme: theme.New(palette, s.Depth), wall: func() time.Time { return wall }}
+	o.Outside, o.kubectl = s.outside, s.kubectl
 	if !s.Recording {
 		o.Cluster = stillCluster{journal: j, now: s.Now}
 	}

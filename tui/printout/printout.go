@@ -207,7 +207,7 @@ func window(line widget.Line, right, width int) widget.Line {
 		}
 	}
 	if n := len(out); cut && n > 0 {
-		out[n-1].Text = grid.Cut(out[n-1].Text, max(grid.Width(out[n-1].Text)-1, 0)) + string(grid.Ellipsis)
+		out[n-1].Text = grid.Cut(out[n-1].Text+"  ", grid.Width(out[n-1].Text))
 	}
 	return out
 }
