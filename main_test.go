@@ -63,6 +63,8 @@ func TestWrongCallsEndWithTwoAndOneSentence(t *testing.T) {
 		{"serve --listen 127.0.0.1", "is not HOST:PORT"},
 		{"serve --listen 0.0.0.0:0", "is not an address of this machine alone"},
 		{"serve single --listen 127.0.0.1:99999", "invalid port"},
+		{"--listen 127.0.0.1", "is not HOST:PORT"},
+		{"--listen 0.0.0.0:0", "is not an address of this machine alone"},
 		{"serve --for 0s", "not above 0"},
 		{"serve --rate 1000", "not between"},
 		{"serve single --kubeconfig " + filepath.Join(dir, "no", "x"), "cannot be written"},

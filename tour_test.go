@@ -152,6 +152,39 @@ func TestATourOfTheScreen(t *testing.T) {
 	r.sees(15*time.Second, "ended with 0")
 }
 
+// The console's kubectl against the cluster of the screen: a table, a watch that is stopped, an editor that gets the terminal and gives it back, and the same cluster found from a shell.
+func TestATourOfKubectlInTheConsole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	list := t.TempDir()
+	r := startTour(t, 120, 40, []string{"XDG_RUNTIME_DIR=" + list, "KUBE_EDITOR=true"}, "--rate", "10")
+	r.sees(20*time.Second, "quorum 3 of 3", "4/4")
+	r.line("kubectl get nodes")
+	r.sees(30*time.Second, "control-plane", "done in", "api 127.0.0.1:")
+	if found, err := filepath.Glob(filepath.Join(list, "kubeviz", "*", "kubeconfig")); err != nil || len(found) != 1 {
+		t.Errorf("no shell finds the cluster: %v %v", found, err)
+	}
+	r.tmux("send-keys", "-t", "tour", "-l", "k get nodes -w")
+	r.press("Enter")
+	r.sees(30*time.Second, "k get nodes -w: ", "esc stops it")
+	r.press("C-c")
+	r.sees(15*time.Second, "stopped by you")
+	r.tmux("send-keys", "-t", "tour", "-l", "k get nothing")
+	r.press("Enter")
+	r.sees(30*time.Second, `the server doesn't have a resource type "nothing"`, "exit code 1")
+	r.tmux("send-keys", "-t", "tour", "-l", "k edit node worker-1")
+	r.press("Enter")
+	r.sees(30*time.Second, "Edit cancelled, no changes made.", "master-1")
+	r.press("Escape")
+	time.Sleep(600 * time.Millisecond)
+	r.press("q", "q")
+	r.sees(15*time.Second, "ended with 0")
+	if left, _ := filepath.Glob(filepath.Join(list, "kubeviz", "*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 func TestTheScreenInATerminalWithoutColours(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")

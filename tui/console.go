@@ -68,7 +68,7 @@ func (m *model) closeConsole() {
 // print adds an answer.
 func (c *console) print(a feed.Answer) {
 	for _, o := range a.Output {
-		c.log.Print(o, false)
+		c.log.Print(sanitize.Text(o), false) // the small kubectl colours nothing
 	}
 	switch {
 	case a.Error != "":

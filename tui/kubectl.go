@@ -430,6 +430,7 @@ func (m *model) returned(msg lentMsg) tea.Cmd {
 		c.log.Print(l, true)
 		msg.job.printed++
 	}
+	msg.job.printed++ // what it showed, it showed on the terminal
 	m.tellEnd(msg.job, code, m.clock().Sub(msg.job.began))
 	return m.comeBack()
 }

@@ -12,6 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"example.com/kubeviz/engine/child"
+	"example.com/kubeviz/tui/intent"
 	"example.com/kubeviz/tui/shell"
 )
 
@@ -276,7 +277,12 @@ func TestTheLineForAShellIsCopiedAndTheAPIOpenedForIt(t *testing.T) {
 	m, _ := kubectlScreen(t, 120, 40)
 	var clip strings.Builder
 	m.saver.terminal = &clip
-	give(m, "y", "enter")
+	give(m, "y")
+	if s := plainScreen(m); !strings.Contains(s, "for kubectl in a shell") {
+		t.Error(s)
+	}
+	give(m, "esc")
+	follow(m, m.act(intent.ExportLine{}))
 	if s := plainScreen(m); !strings.Contains(s, "export KUBECONFIG=/tmp/kubeviz-1/kubeconfig") || !strings.Contains(s, "api 127.0.0.1:42383") {
 		t.Error(s)
 	}
