@@ -35,6 +35,7 @@ import (
 const (
 	headerMax      = 1 << 20
 	connectionsMax = 1000
+	streamsMax     = 100 // requests at a time on one HTTP/2 connection, watches among them; a client that has more opens another
 	poll           = 20 * time.Millisecond
 )
 
@@ -254,7 +255,7 @@ func (s *Serving) open(ctx context.Context, d *gateway.Door, at string, f front,
 	}
 	p := &port{s: s, door: d, addr: l.Addr().String(), through: through}
 	h := httpapi.New(httpapi.Config{Upstream: p.upstream, Now: s.e.Now, HangUp: hangUp, OpenAPI: f.docs, ClientCAs: f.clients, Timeout: f.waits.request})
-	p.server = &http.Server{Handler: h, ReadHeaderTimeout: f.waits.header, IdleTimeout: f.waits.idle, MaxHeaderBytes: headerMax, TLSConfig: f.tls.Clone(), ErrorLog: log.New(io.Discard, "", 0),
+	p.server = &http.Server{Handler: h, ReadHeaderTimeout: f.waits.header, IdleTimeout: f.waits.idle, MaxHeaderBytes: headerMax, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streamsMax}, TLSConfig: f.tls.Clone(), ErrorLog: log.New(io.Discard, "", 0),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			ctx = context.WithValue(ctx, connKey{}, c)
 			if k := under(c); k != nil {
