@@ -90,7 +90,7 @@ func TestHostileRequestsAreRefusedAndStoreNothing(t *testing.T) {
 			t.Errorf("%q: %d %.300s", path, r.code, r.body)
 		}
 	}
-	for _, query := range []string{"labelSelector=%00", "labelSelector=" + strings.Repeat("(", 1000), "labelSelector=a+in+(", "labelSelector=" + strings.Repeat("a", 70) + "%3Db", "fieldSelector=spec.x%3Dy", "fieldSelector=%00", "limit=99999999999999999999",
+	for _, query := range []string{"labelSelector=" + strings.Repeat("(", 1000), "labelSelector=a+in+(", "labelSelector=" + strings.Repeat("a", 70) + "%3Db", "fieldSelector=spec.x%3Dy", "fieldSelector=%00", "limit=99999999999999999999",
 		"continue=%00%ff", "resourceVersion=-1", "resourceVersion=99999999999999999999", "resourceVersion=%00", "resourceVersionMatch=Some&resourceVersion=1", "watch=1&timeoutSeconds=1e9"} {
 		if r := c.get(configMaps + "?" + query); r.code != bad && r.code != invalid {
 			t.Errorf("%.80s: %d %.300s", query, r.code, r.body)
