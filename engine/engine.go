@@ -22,6 +22,7 @@ import (
 	"example.com/kubeviz/components/apiserver/authn"
 	"example.com/kubeviz/components/apiserver/bootstrap"
 	"example.com/kubeviz/components/balancer"
+	"example.com/kubeviz/components/controller/csrsigning"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/components/kubelet"
 	"example.com/kubeviz/engine/command"
@@ -78,8 +79,9 @@ type Engine struct {
 	journal   *journal.Journal
 	codec     *apiserver.Codec
 	announ    *apiserver.Announcer
-	tokens    *authn.Issuer // the key of service accounts' tokens, one for all masters
-	authority string        // certificate of the cluster's authority, PEM
+	tokens    *authn.Issuer   // the key of service accounts' tokens, one for all masters
+	authority string          // certificate of the cluster's authority, PEM
+	sign      csrsigning.Sign // makes certificates that clients outside can show; nil: nobody does
 	lb        *balancer.Balancer
 	you       *kubeapi.Process
 	store     *storeDoor

@@ -5,6 +5,7 @@ import (
 
 	"example.com/kubeviz/components/apiserver"
 	"example.com/kubeviz/components/apiserver/gateway"
+	"example.com/kubeviz/components/controller/csrsigning"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/sim"
 	"example.com/kubeviz/engine/simnet"
@@ -17,6 +18,9 @@ type Outside struct {
 	Balancer *gateway.Door
 	Masters  []*gateway.Door
 }
+
+// SignWith says who makes the certificates that users ask the cluster for: whoever knows them at the doors. Before Run.
+func (e *Engine) SignWith(sign csrsigning.Sign) { e.sign = sign }
 
 // Outside opens the cluster for clients from outside. Before Run; once.
 func (e *Engine) Outside() *Outside {

@@ -8,8 +8,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"example.com/kubeviz/components/apiserver/authz"
-	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
 	"example.com/kubeviz/raftstore/mvcc"
@@ -39,8 +37,10 @@ type plugin func(a *attributes) error
 
 // The plugins of this model, in Kubernetes' order (fidelity API-4). NamespaceLifecycle and NodeRestriction refuse in both passes in Kubernetes; the first is enough.
 var (
-	mutating   = []plugin{namespaceLifecycle, limitRanger, serviceAccount, taintNewNodes, priority, defaultTolerationSeconds, defaultStorageClass, runtimeClass, noEscalation}
-	validating = []plugin{withinLimits, nodeRestriction, podSecurity, onePriorityDefault, resizableClaim, resourceQuota}
+	mutating = []plugin{namespaceLifecycle, limitRanger, serviceAccount, taintNewNodes, priority, defaultTolerationSeconds, defaultStorageClass, protectStorage, runtimeClass, requester,
+		defaultIngressClass, podTopologyLabels, noEscalation}
+	validating = []plugin{withinLimits, nodeRestriction, podSecurity, onePriorityDefault, resizableClaim, certificateApproval, certificateSigning, certificateSubject,
+		resourceQuota}
 )
 
 func (s *Server) mutate(a *attributes) error   { return run(mutating, a) }
@@ -127,65 +127,4 @@ func defaultTolerationSeconds(a *attributes) error {
 		}
 	}
 	return nil
-}
-
-// nodeRestriction keeps a kubelet to its own node and the pods on it (k/k plugin/pkg/admission/noderestriction).
-func nodeRestriction(a *attributes) error {
-	node, ok := authz.NodeName(a.rq.user)
-	if !ok {
-		return nil
-	}
-	switch a.rq.Kind {
-	case kinds.Nodes:
-		name := a.rq.Name
-		if a.obj != nil {
-			name = a.obj.GetName()
-		}
-		if name != node {
-			return a.forbid("node %q is not allowed to modify node %q", node, name)
-		}
-		if n, ok := a.obj.(*corev1.Node); ok && a.old != nil && a.rq.Subresource == "" {
-			if !sameTaints(n.Spec.Taints, a.old.(*corev1.Node).Spec.Taints) {
-				return a.forbid("node %q is not allowed to modify taints", node)
-			}
-		}
-	case kinds.Pods:
-		return restrictPods(a, node)
-	case kinds.Leases:
-		if a.obj != nil && (a.obj.GetNamespace() != corev1.NamespaceNodeLease || a.obj.GetName() != node) {
-			return a.forbid("can only access node lease with the same name as the requesting node")
-		}
-	}
-	return nil
-}
-
-func restrictPods(a *attributes, node string) error {
-	switch {
-	case a.rq.Verb == kubeapi.Delete:
-		if pod := a.old.(*corev1.Pod); pod.Spec.NodeName != node {
-			return a.forbid("node %q can only delete pods with spec.nodeName set to itself", node)
-		}
-	case a.creates():
-		pod := a.obj.(*corev1.Pod)
-		if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; !mirror {
-			return a.forbid("pod does not have %q annotation, node %q can only create mirror pods", corev1.MirrorPodAnnotationKey, node)
-		}
-		if pod.Spec.NodeName != node {
-			return a.forbid("node %q can only create pods with spec.nodeName set to itself", node)
-		}
-		for _, o := range pod.OwnerReferences {
-			if len(pod.OwnerReferences) > 1 || o.Kind != "Node" || o.Name != node {
-				return a.forbid("node %q can only create pods with an owner reference set to itself", node)
-			}
-		}
-	case a.rq.Subresource == "status":
-		if pod := a.old.(*corev1.Pod); pod.Spec.NodeName != node {
-			return a.forbid("node %q can only update pod status for pods with spec.nodeName set to itself", node)
-		}
-	}
-	return nil
-}
-
-func sameTaints(a, b []corev1.Taint) bool {
-	return slices.EqualFunc(a, b, func(x, y corev1.Taint) bool { return x.Key == y.Key && x.Value == y.Value && x.Effect == y.Effect })
 }

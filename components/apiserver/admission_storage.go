@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
@@ -71,4 +73,30 @@ func classOf(claim *corev1.PersistentVolumeClaim) string {
 		return *claim.Spec.StorageClassName
 	}
 	return ""
+}
+
+// The finalizers that keep what is in use (k/k plugin/pkg/admission/storage/storageobjectinuseprotection); controllers take them off.
+const (
+	claimProtection  = "kubernetes.io/pvc-protection"
+	volumeProtection = "kubernetes.io/pv-protection"
+)
+
+// protectStorage keeps new claims and volumes from going away while they are used.
+func protectStorage(a *attributes) error {
+	if !a.creates() {
+		return nil
+	}
+	finalizer := ""
+	switch a.obj.(type) {
+	case *corev1.PersistentVolumeClaim:
+		finalizer = claimProtection
+	case *corev1.PersistentVolume:
+		finalizer = volumeProtection
+	default:
+		return nil
+	}
+	if have := a.obj.GetFinalizers(); !slices.Contains(have, finalizer) {
+		a.obj.SetFinalizers(append(have, finalizer))
+	}
+	return nil
 }

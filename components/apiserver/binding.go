@@ -40,6 +40,7 @@ func (s *Server) bind(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 		if why := bound(pod, b, metav1.NewTime(p.Now().Truncate(secondsOf))); why != nil {
 			return nil, apierrors.NewConflict(corev1.Resource("pods/binding"), pod.Name, why)
 		}
+		s.labelByNode(pod, b.Target.Name)
 		return pod, nil
 	}, nil)
 	if err != nil {
@@ -62,6 +63,12 @@ func bound(pod *corev1.Pod, b *corev1.Binding, now metav1.Time) error {
 		return fmt.Errorf("pod %v has non-empty .spec.schedulingGates", pod.Name)
 	}
 	pod.Spec.NodeName = b.Target.Name
+	for k, v := range b.Labels {
+		if pod.Labels == nil {
+			pod.Labels = map[string]string{}
+		}
+		pod.Labels[k] = v
+	}
 	for k, v := range b.Annotations {
 		if pod.Annotations == nil {
 			pod.Annotations = map[string]string{}

@@ -46,6 +46,9 @@ func (s *Server) evict(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 			return nil, err
 		}
 		pod := obj.(*corev1.Pod)
+		if err := s.admitEviction(rq, pod); err != nil {
+			return nil, err
+		}
 		if !unbudgeted(pod) {
 			return s.evictWithin(p, rq, pod, o, pinned)
 		}

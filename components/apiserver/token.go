@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/authn"
-	"example.com/kubeviz/components/apiserver/authz"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
@@ -79,7 +77,7 @@ func (s *Server) token(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 		return nil, apierrors.NewInvalid(tokenRequestKind, "", errs)
 	}
 	rq.enter(stageAdmit)
-	if err := s.admitToken(rq, tr); err != nil {
+	if err := s.admitToken(rq, tr, sent.Spec.Audiences); err != nil {
 		return nil, err
 	}
 	c := authn.Claims{Audience: tr.Spec.Audiences, ID: s.newUID(), Subject: kubeapi.ServiceAccount(tr.Namespace, tr.Name).Name,
@@ -146,35 +144,6 @@ func (s *Server) bindToken(p *sim.Proc, rq *request, tr *authenticationv1.TokenR
 	if ref.UID != "" && ref.UID != uid {
 		return apierrors.NewConflict(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, ref.Name,
 			fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", ref.UID))
-	}
-	return nil
-}
-
-// admitToken is NodeRestriction for tokens: a node gets them for its own pods alone.
-func (s *Server) admitToken(rq *request, tr *authenticationv1.TokenRequest) error {
-	node, ok := authz.NodeName(rq.user)
-	if !ok {
-		return nil
-	}
-	refuse := func(format string, args ...any) error {
-		return apierrors.NewForbidden(kinds.ServiceAccounts.GR(), rq.Name, fmt.Errorf(format, args...))
-	}
-	ref := tr.Spec.BoundObjectRef
-	switch {
-	case ref == nil || ref.APIVersion != "v1" || ref.Kind != "Pod" || ref.Name == "":
-		return refuse("node requested token not bound to a pod")
-	case ref.UID == "":
-		return refuse("node requested token with a pod binding without a uid")
-	}
-	pod, _ := s.cache.held(kinds.Pods, rq.Namespace, ref.Name).(*corev1.Pod)
-	switch {
-	case pod == nil:
-		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
-			Details: &metav1.StatusDetails{Name: ref.Name, Kind: "pod"}, Message: fmt.Sprintf("pod %q not found", ref.Name)}}
-	case ref.UID != pod.UID:
-		return refuse("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", ref.UID)
-	case pod.Spec.NodeName != node:
-		return refuse("node requested token bound to a pod scheduled on a different node")
 	}
 	return nil
 }

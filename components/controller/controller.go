@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/kubeviz/components/controller/clusterroleaggregation"
+	"example.com/kubeviz/components/controller/csrsigning"
 	"example.com/kubeviz/components/controller/deployment"
 	"example.com/kubeviz/components/controller/garbagecollector"
 	"example.com/kubeviz/components/controller/informers"
@@ -19,6 +20,7 @@ import (
 	"example.com/kubeviz/components/controller/resourcequota"
 	"example.com/kubeviz/components/controller/rootca"
 	"example.com/kubeviz/components/controller/serviceaccount"
+	"example.com/kubeviz/components/controller/storageprotection"
 	"example.com/kubeviz/components/controller/tainteviction"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/components/kubeapi/leaderelect"
@@ -46,18 +48,21 @@ type Config struct {
 	OnNewLeader func(identity string)
 	// RootCA is the certificate of the cluster's authority (PEM), which every namespace is given; empty: it is not published.
 	RootCA string
+	// Sign makes the certificates that are asked for and approved; nil: none is made.
+	Sign csrsigning.Sign
 }
 
 // Manager is the running program.
 type Manager struct {
 	pr     *kubeapi.Process
 	rootCA string
+	sign   csrsigning.Sign
 	stop   sim.Future[event.Seq]
 }
 
 // Start runs the program in pr's group and returns. It ends itself by pr.Exit: with code 1 when leadership is lost, with 0 after Stop.
 func Start(pr *kubeapi.Process, cfg Config) *Manager {
-	m := &Manager{pr: pr, rootCA: cfg.RootCA}
+	m := &Manager{pr: pr, rootCA: cfg.RootCA, sign: cfg.Sign}
 	election := leaderelect.Config{
 		Process: pr, Namespace: LeaseNamespace, Name: LeaseName, Recorder: record.New(pr, "kube-controller-manager"),
 		LeaseDuration: cfg.LeaseDuration, RenewDeadline: cfg.RenewDeadline, RetryPeriod: cfg.RetryPeriod,
@@ -100,6 +105,10 @@ func (m *Manager) lead(p *sim.Proc) {
 		serviceaccount.New(own("service-account-controller"), in),
 		clusterroleaggregation.New(own("clusterrole-aggregation-controller"), in),
 		resourcequota.New(own("resourcequota-controller"), m.pr, in),
+	}
+	controllers = append(controllers, storageprotection.NewClaims(own("pvc-protection-controller"), in), storageprotection.NewVolumes(own("pv-protection-controller"), in))
+	if m.sign != nil {
+		controllers = append(controllers, csrsigning.New(own("certificate-controller"), in, m.sign))
 	}
 	if m.rootCA != "" {
 		controllers = append(controllers, rootca.New(own("root-ca-cert-publisher"), in, m.rootCA))

@@ -97,10 +97,21 @@ func (o Options) Check() error {
 type Way struct {
 	e   *engine.Engine
 	out *engine.Outside
+	ca  func() (*pki.Authority, error) // made when somebody needs it first
 }
 
 // Prepare lays the way in. The engine must not run yet; Listen may follow, once.
-func Prepare(e *engine.Engine) *Way { return &Way{e: e, out: e.Outside()} }
+func Prepare(e *engine.Engine) *Way {
+	w := &Way{e: e, out: e.Outside(), ca: sync.OnceValues(pki.NewAuthority)}
+	e.SignWith(func(asked *x509.CertificateRequest, usage x509.KeyUsage, purposes []x509.ExtKeyUsage, life time.Duration) ([]byte, error) {
+		ca, err := w.ca()
+		if err != nil {
+			return nil, err
+		}
+		return ca.Sign(asked, usage, purposes, life)
+	})
+	return w
+}
 
 // Start opens the API. The engine must not run yet; Close must follow, before the engine's.
 func Start(e *engine.Engine, o Options) (*Serving, error) { return Prepare(e).Listen(o) }
@@ -110,7 +121,7 @@ func (w *Way) Listen(o Options) (*Serving, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	ca, err := pki.NewAuthority()
+	ca, err := w.ca()
 	if err != nil {
 		return nil, err
 	}

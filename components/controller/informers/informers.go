@@ -7,6 +7,7 @@ package informers
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -42,6 +43,10 @@ type Informers struct {
 	RootCAs         *kubeapi.Informer[*corev1.ConfigMap]
 	ClusterRoles    *kubeapi.Informer[*rbacv1.ClusterRole]
 	ResourceQuotas  *kubeapi.Informer[*corev1.ResourceQuota]
+	Claims          *kubeapi.Informer[*corev1.PersistentVolumeClaim]
+	Volumes         *kubeapi.Informer[*corev1.PersistentVolume]
+	// CertificateRequests are what somebody may have approved.
+	CertificateRequests *kubeapi.Informer[*certificatesv1.CertificateSigningRequest]
 }
 
 // What every namespace is given.
@@ -63,6 +68,10 @@ func New(pr *kubeapi.Process) *Informers {
 		RootCAs:         kubeapi.NewInformer[*corev1.ConfigMap](pr, kinds.ConfigMaps, named(RootCAConfigMap)),
 		ClusterRoles:    kubeapi.NewInformer[*rbacv1.ClusterRole](pr, kinds.ClusterRoles, kubeapi.InformerOptions{}),
 		ResourceQuotas:  kubeapi.NewInformer[*corev1.ResourceQuota](pr, kinds.ResourceQuotas, kubeapi.InformerOptions{}),
+		Claims:          kubeapi.NewInformer[*corev1.PersistentVolumeClaim](pr, kinds.PersistentVolumeClaims, kubeapi.InformerOptions{}),
+		Volumes:         kubeapi.NewInformer[*corev1.PersistentVolume](pr, kinds.PersistentVolumes, kubeapi.InformerOptions{}),
+
+		CertificateRequests: kubeapi.NewInformer[*certificatesv1.CertificateSigningRequest](pr, kinds.CertificateSigningRequests, kubeapi.InformerOptions{}),
 	}
 	in.Pods.Index(ByNode, func(p *corev1.Pod) []string { return []string{p.Spec.NodeName} })
 	in.Pods.Index(ByOwner, func(p *corev1.Pod) []string { return []string{owner(p)} })
@@ -95,6 +104,9 @@ func (in *Informers) Start() {
 	in.RootCAs.Start()
 	in.ClusterRoles.Start()
 	in.ResourceQuotas.Start()
+	in.Claims.Start()
+	in.Volumes.Start()
+	in.CertificateRequests.Start()
 	in.Nodes.Start()
 	in.Leases.Start()
 	in.Deployments.Start()
@@ -109,6 +121,9 @@ func (in *Informers) WaitSynced(p *sim.Proc) {
 	in.RootCAs.WaitSynced(p)
 	in.ClusterRoles.WaitSynced(p)
 	in.ResourceQuotas.WaitSynced(p)
+	in.Claims.WaitSynced(p)
+	in.Volumes.WaitSynced(p)
+	in.CertificateRequests.WaitSynced(p)
 	in.Nodes.WaitSynced(p)
 	in.Leases.WaitSynced(p)
 	in.Deployments.WaitSynced(p)
