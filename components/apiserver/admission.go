@@ -35,11 +35,12 @@ func (a *attributes) forbid(format string, args ...any) error {
 // plugin is one admission plugin: it changes objects, or refuses them.
 type plugin func(a *attributes) error
 
-// The plugins of this model, in Kubernetes' order (fidelity API-4). NamespaceLifecycle and NodeRestriction refuse in both passes in Kubernetes; the first is enough.
+// The plugins of this model, in Kubernetes' order (fidelity API-4). NamespaceLifecycle refuses in both passes in Kubernetes; the first is enough. Deletions
+// pass the second one alone.
 var (
-	mutating = []plugin{namespaceLifecycle, limitRanger, serviceAccount, taintNewNodes, priority, defaultTolerationSeconds, defaultStorageClass, protectStorage, runtimeClass, requester,
+	mutating = []plugin{namespaceLifecycle, limitRanger, serviceAccount, nodeRestriction, taintNewNodes, priority, defaultTolerationSeconds, defaultStorageClass, protectStorage, runtimeClass, requester,
 		defaultIngressClass, podTopologyLabels, noEscalation}
-	validating = []plugin{withinLimits, nodeRestriction, podSecurity, onePriorityDefault, resizableClaim, certificateApproval, certificateSigning, certificateSubject,
+	validating = []plugin{withinLimits, nodeDeletion, podSecurity, onePriorityDefault, resizableClaim, certificateApproval, certificateSigning, certificateSubject,
 		resourceQuota}
 )
 

@@ -56,6 +56,14 @@ func nodeRestriction(a *attributes) error {
 	return nil
 }
 
+// nodeDeletion is nodeRestriction for deletions.
+func nodeDeletion(a *attributes) error {
+	if a.obj != nil {
+		return nil
+	}
+	return nodeRestriction(a)
+}
+
 // name of the object that is meant.
 func (a *attributes) name() string {
 	if a.obj != nil {

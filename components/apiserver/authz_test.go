@@ -24,6 +24,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 	mirror := func(node string, annotated bool) *corev1.Pod {
 		return apitest.Pod("static", func(p *corev1.Pod) {
 			p.Namespace, p.Spec.NodeName = "kube-system", node
+			yes := true
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node, UID: c.Get(kinds.Nodes, "", node).GetUID(), Controller: &yes}}
 			if annotated {
 				p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"}
 			}
