@@ -194,7 +194,9 @@ func (m *machine) startScheduler(pg *program) {
 
 func (m *machine) startControllerManager(pg *program) {
 	pg.proc.Client = m.e.client(pg.proc.Addr, kubeapi.User{Name: "system:kube-controller-manager", Groups: []string{"system:authenticated"}}, "kube-controller-manager", m)
-	pg.startUp(startMin, startMax, func() { pg.term = controller.Start(pg.proc, controller.Config{RootCA: m.e.authority, Sign: m.e.sign}).Stop })
+	pg.startUp(startMin, startMax, func() {
+		pg.term = controller.Start(pg.proc, controller.Config{RootCA: m.e.authority, Sign: m.e.sign}).Stop
+	})
 }
 
 // Times from the start of a program of the control plane until it does its work.

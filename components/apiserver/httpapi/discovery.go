@@ -3,8 +3,11 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/munnerz/goautoneg"
 	apidiscovery "k8s.io/api/apidiscovery/v2"
@@ -26,9 +29,25 @@ func (c *call) json(code int, contentType string, v any) {
 	c.send(code, contentType, append(data, '\n'))
 }
 
+// released is when that release was made.
+const released = "2026-10-27T12:01:04Z"
+
+// build is what this program was made from: there is no other commit to tell of, since the server's rules are its own.
+var build = sync.OnceValue(func() (b struct{ commit, date string }) {
+	b.commit, b.date = strings.Repeat("0", 40), released
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				b.commit = s.Value
+			}
+		}
+	}
+	return b
+})
+
 func (c *call) version() {
 	c.json(http.StatusOK, typeJSON, version.Info{Major: "1", Minor: "37", EmulationMajor: "1", EmulationMinor: "37", MinCompatibilityMajor: "1", MinCompatibilityMinor: "36", GitVersion: Release,
-		GitTreeState: "clean", GoVersion: "go1.26", Compiler: "gc", Platform: "linux/amd64"})
+		GitCommit: build().commit, GitTreeState: "clean", BuildDate: build().date, GoVersion: runtime.Version(), Compiler: "gc", Platform: "linux/amd64"})
 }
 
 // rootPaths lists what there is.

@@ -12,6 +12,7 @@ import (
 func mutatingAdmissionPolicyResource() *resource.Resource {
 	return &resource.Resource{
 		Kind: kinds.MutatingAdmissionPolicies,
+		Warn: warn(noPolicies),
 		Name: apivalidation.NameIsDNSSubdomain,
 		Default: resource.Typed(func(o *admissionregistrationv1.MutatingAdmissionPolicy) {
 			check.SetDefault(&o.Spec.FailurePolicy, admissionregistrationv1.Fail)

@@ -11,6 +11,7 @@ import (
 func mutatingAdmissionPolicyBindingResource() *resource.Resource {
 	return &resource.Resource{
 		Kind:       kinds.MutatingAdmissionPolicyBindings,
+		Warn:       warn(noPolicies),
 		Name:       apivalidation.NameIsDNSSubdomain,
 		Default:    resource.Typed(func(o *admissionregistrationv1.MutatingAdmissionPolicyBinding) { defaultMatch(o.Spec.MatchResources) }),
 		Generation: true,

@@ -14,6 +14,7 @@ func mutatingWebhookConfigurationResource() *resource.Resource {
 		Name:       apivalidation.NameIsDNSSubdomain,
 		Default:    resource.Typed(defaultMutatingWebhooks),
 		Generation: true,
+		Warn:       warn(noWebhooks),
 		Spec:       resource.TypedSpec(func(o *admissionregistrationv1.MutatingWebhookConfiguration) any { return o.Webhooks }),
 	}
 }

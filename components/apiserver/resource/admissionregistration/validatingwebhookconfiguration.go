@@ -14,6 +14,7 @@ func validatingWebhookConfigurationResource() *resource.Resource {
 		Name:       apivalidation.NameIsDNSSubdomain,
 		Default:    resource.Typed(defaultValidatingWebhooks),
 		Generation: true,
+		Warn:       warn(noWebhooks),
 		Spec:       resource.TypedSpec(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) any { return o.Webhooks }),
 	}
 }
