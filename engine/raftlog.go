@@ -282,6 +282,9 @@ func (d *storeDoor) entriesOf(list []raftstore.LogEntry) []event.RaftEntry {
 func objectOf(key string) kinds.ObjectRef {
 	k, ok := kinds.ForKey(key)
 	if !ok {
+		if ref, ok := kinds.RefOfKey(key); ok {
+			return ref
+		}
 		return kinds.ObjectRef{Name: key}
 	}
 	name := strings.TrimPrefix(key, k.Prefix)

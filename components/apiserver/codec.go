@@ -30,6 +30,13 @@ type Codec struct {
 	next  int
 	// fieldSets holds the sets of managed fields once each: what one controller makes is managed alike, object by object.
 	fieldSets map[string]*metav1.FieldsV1
+	// rows are the kinds of objects that are in no table, by all that tells them apart, so that objects of one kind share one.
+	rows map[definedRow]*kinds.Kind
+}
+
+type definedRow struct {
+	group, version, kind, resource string
+	namespaced                     bool
 }
 
 type version struct {
@@ -59,6 +66,13 @@ func (c *Codec) Encode(obj kinds.Object) ([]byte, error) {
 	k, err := kinds.Of(obj)
 	if err != nil {
 		return nil, err
+	}
+	if custom, ok := obj.(*kinds.Custom); ok { // as JSON, as in etcd
+		raw, err := custom.Stored()
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", k, err)
+		}
+		return raw, nil
 	}
 	m, ok := obj.(marshaler)
 	if !ok {
@@ -90,7 +104,7 @@ func (c *Codec) Decode(kv *mvcc.KV) (kinds.Object, error) {
 	if d, ok := c.find(kv.Key, kv.ModRevision); ok && same(d.value, kv.Value) {
 		return d.obj, nil
 	}
-	obj, err := decode(kv)
+	obj, err := c.decode(kv)
 	if err != nil {
 		return nil, err
 	}
@@ -193,10 +207,29 @@ func same(a, b []byte) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || bytes.Equal(a, b))
 }
 
-func decode(kv *mvcc.KV) (kinds.Object, error) {
+// row is the kind of objects that are in no table.
+func (c *Codec) row(group, version, kind, resource string, namespaced bool) *kinds.Kind {
+	at := definedRow{group, version, kind, resource, namespaced}
+	k := c.rows[at]
+	if k == nil {
+		if c.rows == nil {
+			c.rows = map[definedRow]*kinds.Kind{}
+		}
+		k = kinds.Defined(group, version, kind, resource, namespaced)
+		c.rows[at] = k
+	}
+	return k
+}
+
+func (c *Codec) decode(kv *mvcc.KV) (kinds.Object, error) {
 	k, ok := kinds.ForKey(kv.Key)
 	if !ok {
-		return nil, fmt.Errorf("key %s belongs to no known kind", kv.Key)
+		custom, err := kinds.DecodeCustom(kv.Key, kv.Value, c.row)
+		if err != nil {
+			return nil, err
+		}
+		custom.SetResourceVersion(strconv.FormatInt(kv.ModRevision, 10))
+		return custom, nil
 	}
 	if !bytes.HasPrefix(kv.Value, magic) {
 		return nil, fmt.Errorf("value of %s is not Kubernetes protobuf", kv.Key)

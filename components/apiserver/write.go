@@ -98,7 +98,7 @@ func (rq *request) checkObject() error {
 	if rq.Object == nil {
 		return apierrors.NewBadRequest("no object was sent")
 	}
-	if k, err := kinds.Of(rq.Object); err != nil || k != rq.Kind {
+	if k, err := kinds.Of(rq.Object); err != nil || !kinds.Same(k, rq.Kind) {
 		return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %T", rq.Kind.Kind, rq.Object))
 	}
 	clearType(rq.Object)
@@ -164,6 +164,7 @@ func (rq *request) warn(obj, old kinds.Object) {
 
 // put writes an object that must not exist, with what it claims. nil without an error: it exists, or what it claims is not as it was.
 func (s *Server) put(p *sim.Proc, rq *request, key string, obj kinds.Object) (stored kinds.Object, exists bool, err error) {
+	rq.adopt(obj)
 	value, err := s.codec.Encode(obj)
 	if err != nil {
 		return nil, false, apierrors.NewInternalError(err)
@@ -230,6 +231,7 @@ func (s *Server) update(p *sim.Proc, rq *request, tries int, fn change, remove f
 			if err != nil {
 				return nil, apierrors.NewInternalError(err)
 			}
+			rq.adopt(obj)
 			if op.Value, err = s.codec.Encode(obj); err != nil {
 				return nil, apierrors.NewInternalError(err)
 			}

@@ -29,6 +29,8 @@ type line struct {
 type objectLine struct {
 	event.ObjectChanged
 	Object json.RawMessage
+	// Resource is the plural of a kind that no table knows, with which its row can be made again.
+	Resource string `json:",omitempty"`
 }
 
 // appendRecord writes r as a line with its line feed. Equal records give equal bytes.
@@ -59,7 +61,11 @@ func encodeEvent(e event.Event) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		return marshal(objectLine{ObjectChanged: e, Object: obj})
+		l := objectLine{ObjectChanged: e, Object: obj}
+		if c, ok := e.Object.(*kinds.Custom); ok {
+			l.Resource = c.Row().Resource
+		}
+		return marshal(l)
 	default:
 		return marshal(e)
 	}
@@ -82,6 +88,11 @@ func encodeObject(obj kinds.Object) (json.RawMessage, error) {
 	k, err := kinds.Of(obj)
 	if err != nil {
 		return nil, err
+	}
+	if c, ok := obj.(*kinds.Custom); ok {
+		named := *c
+		named.SetGroupVersionKind(k.GVK())
+		return marshal(&named)
 	}
 	raw, err := marshal(obj)
 	if err != nil {
@@ -148,7 +159,15 @@ func decodeObjectChanged(raw json.RawMessage) (event.Event, error) {
 	if err := json.Unmarshal(l.Object, &t); err != nil {
 		return nil, fmt.Errorf("object: %w", err)
 	}
-	k, err := kinds.ForGVK(schema.FromAPIVersionAndKind(t.APIVersion, t.Kind))
+	gvk := schema.FromAPIVersionAndKind(t.APIVersion, t.Kind)
+	k, err := kinds.ForGVK(gvk)
+	if err != nil && l.Resource != "" && gvk.Group != "" {
+		var m struct{ Metadata struct{ Namespace string } }
+		if err := json.Unmarshal(l.Object, &m); err != nil {
+			return nil, fmt.Errorf("object: %w", err)
+		}
+		k, err = kinds.Defined(gvk.Group, gvk.Version, gvk.Kind, l.Resource, m.Metadata.Namespace != ""), nil
+	}
 	if err != nil {
 		return event.Unknown{Event: event.ObjectChanged{}.Name(), Raw: raw}, nil
 	}

@@ -41,7 +41,7 @@ type Object interface {
 	metav1.Object
 }
 
-// Kind is one row of the table. Compare by pointer.
+// Kind is one row of the table. Compare by pointer, but those that may be defined by CustomResourceDefinitions by Same.
 type Kind struct {
 	Group, Version, Kind string
 	// Resource is the plural in URLs ("pods"); Singular and Short are what users may type.
@@ -62,6 +62,8 @@ type Kind struct {
 	Deprecated string
 	// Faces are other versions or groups under which the same objects are served.
 	Faces []*Face
+	// Custom is set in rows of kinds that CustomResourceDefinitions define.
+	Custom *CustomVersion
 	// New makes an empty object.
 	New func() Object
 }
@@ -107,8 +109,14 @@ func Named(name string) (*Kind, bool) {
 	return k, ok
 }
 
-// Of finds the row of an object by its Go type.
+// Of finds the row of an object by its Go type; an object of a defined kind knows its own.
 func Of(obj runtime.Object) (*Kind, error) {
+	if c, ok := obj.(*Custom); ok {
+		if c.kind == nil {
+			return nil, fmt.Errorf("%s %q is of no known kind", c.GroupVersionKind(), c.Name)
+		}
+		return c.kind, nil
+	}
 	gvks, _, err := scheme.ObjectKinds(obj)
 	if err != nil {
 		return nil, fmt.Errorf("kind of %T: %w", obj, err)

@@ -283,7 +283,11 @@ func (w *World) containerChanged(r event.Record, e event.ContainerChanged) {
 
 // objectKey is ObjectKey of an object.
 func objectKey(k *kinds.Kind, o kinds.Object) string {
-	return resourceNames[k] + " " + podKey(o.GetNamespace(), o.GetName())
+	name := resourceNames[k]
+	if name == "" { // defined by a CustomResourceDefinition
+		name = k.String()
+	}
+	return name + " " + podKey(o.GetNamespace(), o.GetName())
 }
 
 func podKey(namespace, name string) string {

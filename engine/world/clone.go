@@ -16,6 +16,7 @@ func (w *World) Clone() World {
 	c.Nodes = *w.Nodes.Copy()
 	c.Pods = *w.Pods.Copy()
 	c.Objects = *w.Objects.Copy()
+	c.Defined = *w.Defined.Copy()
 	c.Running = *w.Running.Copy()
 	c.Queues = *w.Queues.Copy()
 	c.Watches = *w.Watches.Copy()

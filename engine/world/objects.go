@@ -29,6 +29,11 @@ func init() {
 func (w *World) objectChanged(r event.Record, e event.ObjectChanged) {
 	w.Revision = max(w.Revision, e.Revision)
 	k, ok := kindsByType[reflect.TypeOf(e.Object)]
+	if c, is := e.Object.(*kinds.Custom); is {
+		if k, ok = c.Row(), c.Row() != nil; ok {
+			k = w.defined(k)
+		}
+	}
 	if !ok {
 		return // of a kind this program does not know
 	}
@@ -49,6 +54,16 @@ func (w *World) objectChanged(r event.Record, e event.ObjectChanged) {
 	case *appsv1.Deployment:
 		put(&w.indexes.stuck, podKey(o.Namespace, o.Name), !gone && RolloutOf(o).Stuck)
 	}
+}
+
+// defined is the row by which the World knows a defined kind. A kind that was defined anew otherwise takes the place of the one before.
+func (w *World) defined(k *kinds.Kind) *kinds.Kind {
+	name := k.String()
+	if have, ok := w.Defined.Get(name); ok && kinds.Same(have, k) {
+		return have
+	}
+	w.Defined.Set(name, k)
+	return k
 }
 
 func (w *World) podChanged(r event.Record, o *corev1.Pod, gone bool) {

@@ -47,6 +47,8 @@ type World struct {
 	Pods   btree.Map[string, *Pod]  // by "namespace/name"
 	// Objects holds every object by store-like key ("deployments.apps default/nginx"), pods and nodes included, leases and events too.
 	Objects btree.Map[string, *Object]
+	// Defined are the kinds of objects that are in no table, by their names ("crontabs.stable.example.com"): each the one row by which Objects knows its objects.
+	Defined btree.Map[string, *kinds.Kind]
 	// Running is the truth: what runtimes run, by "node pod-uid container".
 	Running btree.Map[string, *Container]
 	Queues  btree.Map[string, *Queue] // by "actor queue"
