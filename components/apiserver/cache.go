@@ -75,18 +75,34 @@ type transition struct {
 func newCache(s *Server) *cache {
 	c := &cache{server: s, kinds: map[*kinds.Kind]*kindCache{}}
 	for _, k := range kinds.All() {
-		kc := &kindCache{res: s.resources[k], indexed: map[string]map[string]*btree.Map[uint64, *watcher]{}}
-		if kc.res == nil {
+		if s.resources[k] == nil {
 			continue
 		}
-		for _, f := range append([]string{"metadata.name"}, kc.res.Index...) {
-			kc.indexed[f] = map[string]*btree.Map[uint64, *watcher]{}
-		}
+		kc := newKindCache(s.resources[k])
 		kc.clear(0)
 		c.kinds[k] = kc
 		c.order = append(c.order, kc)
 	}
 	return c
+}
+
+func newKindCache(res *resource.Resource) *kindCache {
+	kc := &kindCache{res: res, indexed: map[string]map[string]*btree.Map[uint64, *watcher]{}}
+	for _, f := range append([]string{"metadata.name"}, res.Index...) {
+		kc.indexed[f] = map[string]*btree.Map[uint64, *watcher]{}
+	}
+	return kc
+}
+
+// of is the part of the picture that a key of the store belongs to; nil: it is nobody's object.
+func (c *cache) of(key string) *kindCache {
+	if k, ok := kinds.ForKey(key); ok {
+		return c.kinds[k]
+	}
+	if prefix, ok := kinds.CustomPrefix(key); ok {
+		return c.server.customs.cacheAt(prefix)
+	}
+	return nil
 }
 
 // run keeps the picture: a list, then a watch, resumed where it broke off, begun anew when that is not possible.
@@ -118,17 +134,19 @@ func (c *cache) fill(p *sim.Proc) bool {
 		kc.clear(res.Revision)
 	}
 	s.access.clear()
+	s.customs.clear()
+	c.revision = res.Revision
 	for i := range res.KVs {
 		kv := &res.KVs[i]
-		k, ok := kinds.ForKey(kv.Key)
-		if !ok || c.kinds[k] == nil {
+		kc := c.of(kv.Key)
+		if kc == nil {
 			continue
 		}
 		obj, err := s.codec.Decode(kv)
 		if err != nil {
 			continue // an object nobody can read is not served; writes to it say why
 		}
-		c.kinds[k].set(kv.Key, obj)
+		kc.set(kv.Key, obj)
 	}
 	c.revision, c.synced = res.Revision, true
 	c.moved.Broadcast()
@@ -170,15 +188,14 @@ func (c *cache) feed(b raftstore.WatchBatch) {
 
 func (c *cache) take(e *mvcc.Event) {
 	s := c.server
-	k, ok := kinds.ForKey(e.KV.Key)
-	if !ok || c.kinds[k] == nil {
+	kc := c.of(e.KV.Key)
+	if kc == nil {
 		return
 	}
 	now, before, err := s.codec.DecodeEvent(e)
 	if err != nil {
 		return
 	}
-	kc := c.kinds[k]
 	ch := transition{key: e.KV.Key, revision: e.KV.ModRevision, at: s.proc.Loop.Now(), now: now, before: before, deleted: e.Deleted}
 	if e.Deleted {
 		kc.remove(ch.key)

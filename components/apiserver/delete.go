@@ -94,6 +94,9 @@ func beginDeletion(res *resource.Resource, obj kinds.Object, o *metav1.DeleteOpt
 		return 0, err
 	}
 	finalizers := dependentsFinalizers(res, obj, o)
+	if res.Finalizer != "" && obj.GetDeletionTimestamp() == nil && !slices.Contains(finalizers, res.Finalizer) {
+		finalizers = append(slices.Clone(finalizers), res.Finalizer)
+	}
 	changed := !slices.Equal(finalizers, obj.GetFinalizers())
 	obj.SetFinalizers(finalizers)
 	held := len(finalizers) > 0 || (res.Held != nil && res.Held(obj))

@@ -48,7 +48,7 @@ func (s *Server) recall(rq *request) (*kubeapi.Response, error) {
 		return nil, notFound(rq.Kind, rq.Name)
 	}
 	if rq.Subresource == "scale" {
-		return written(scaleOf(obj)), nil
+		return written(scaleOf(rq.res, obj)), nil
 	}
 	return written(obj), nil
 }

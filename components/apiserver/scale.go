@@ -30,7 +30,7 @@ func (s *Server) scale(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		return written(scaleOf(obj)), nil
+		return written(scaleOf(rq.res, obj)), nil
 	case kubeapi.Update:
 		if _, ok := rq.Object.(*autoscalingv1.Scale); !ok {
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("wrong object passed to Scale update: %T", rq.Object))
@@ -55,7 +55,11 @@ func (s *Server) scale(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 			return nil, apierrors.NewConflict(schema.GroupResource{Group: rq.Kind.Group, Resource: rq.Kind.Resource + "/scale"}, rq.Name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", want.UID, old.GetUID()))
 		}
 		obj := old.DeepCopyObject().(kinds.Object)
-		*resource.ScaleOf(obj).Wanted = &want.Spec.Replicas
+		if part := rq.res.Scaled(obj); part.Set != nil {
+			part.Set(want.Spec.Replicas)
+		} else {
+			*part.Wanted = &want.Spec.Replicas
+		}
 		obj.SetResourceVersion(want.ResourceVersion)
 		obj.SetManagedFields(entries)
 		// To the object this is an update of its own, not of a part.
@@ -70,16 +74,16 @@ func (s *Server) scale(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return written(scaleOf(resp.Object)), nil
+	return written(scaleOf(rq.res, resp.Object)), nil
 }
 
 // scaled is the Scale that the request wants, given the object as it is, and the managed fields of the object after that.
 func (s *Server) scaled(rq *request, old kinds.Object) (*autoscalingv1.Scale, []metav1.ManagedFieldsEntry, error) {
-	fields, err := s.fields.Scale(rq.Kind, old.GetManagedFields())
+	fields, err := s.fields.Scale(rq.Kind, rq.res.Scaled(old).Path, old.GetManagedFields())
 	if err != nil {
 		return nil, nil, apierrors.NewInternalError(err)
 	}
-	live := scaleOf(old)
+	live := scaleOf(rq.res, old)
 	if live.ManagedFields, err = fields.Entries(); err != nil {
 		return nil, nil, apierrors.NewInternalError(err)
 	}
@@ -131,12 +135,12 @@ func (rq *request) wantedScale(fields *managed.Scale, live *autoscalingv1.Scale,
 	return want, nil
 }
 
-func scaleOf(obj kinds.Object) *autoscalingv1.Scale {
+func scaleOf(res *resource.Resource, obj kinds.Object) *autoscalingv1.Scale {
 	sc := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Name: obj.GetName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
 		ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp()}}
-	part := resource.ScaleOf(obj)
-	if n := *part.Wanted; n != nil {
-		sc.Spec.Replicas = *n
+	part := res.Scaled(obj)
+	if n := part.Wanted; n != nil && *n != nil {
+		sc.Spec.Replicas = **n
 	}
 	sc.Status.Replicas, sc.Status.Selector = part.Have, part.Selector
 	return sc

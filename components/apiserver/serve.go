@@ -208,6 +208,15 @@ func (s *Server) admitted(p *sim.Proc, rq *request) error {
 		rq.enter(stageAuthz)
 		return s.authorize(rq)
 	}
+	if rq.Kind.Custom != nil {
+		now := s.customs.current(rq.Kind)
+		if now == nil {
+			return noSuchPath()
+		}
+		own := *rq.Request // the client's request stays as it was
+		own.Kind = now
+		rq.Request = &own
+	}
 	rq.res = s.resources[rq.Kind]
 	known := rq.res != nil || s.virtual[rq.Kind] != nil
 	if known && rq.Subresource != "" {
@@ -237,6 +246,9 @@ func (s *Server) handle(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 		rq.key = rq.Kind.Key(rq.Namespace, rq.Name)
 	}
 	if err := rq.checkVerb(); err != nil {
+		return nil, err
+	}
+	if err := s.admitCustom(p, rq); err != nil {
 		return nil, err
 	}
 	if act := actionOf(rq.Kind, rq.Subresource); act != nil {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/kubeviz/components/apiserver/authn"
+	"example.com/kubeviz/components/apiserver/custom"
 	"example.com/kubeviz/components/apiserver/flowcontrol"
 	"example.com/kubeviz/components/apiserver/internal/managed"
 	"example.com/kubeviz/components/apiserver/metrics"
@@ -40,6 +41,8 @@ type Config struct {
 	Address string
 	// Founding is what the cluster's installer makes besides what every cluster has (bootstrap.Kubeadm). The server makes what is missing of it at its start.
 	Founding []kinds.Object
+	// Custom is where the servers of a cluster say what they serve of kinds that are defined by CustomResourceDefinitions; nil: nobody reads it.
+	Custom *custom.Board
 	// Neighbour tells whether a program of the control plane on the same machine ("scheduler") answers; nil: none does.
 	Neighbour func(program string) bool
 	// Meter finds the door at which a node's kubelet tells what is used, nil while none runs there. Without it metrics.k8s.io is not available.
@@ -53,6 +56,7 @@ type Server struct {
 	door      *door
 	codec     *Codec
 	access    *access
+	customs   *customs
 	resources registry.Registry
 	virtual   map[*kinds.Kind]answerer
 	cache     *cache
@@ -95,6 +99,10 @@ func New(cfg Config) *Server {
 		}
 	})
 	s.access = newAccess(s.cache)
+	if cfg.Custom == nil {
+		s.cfg.Custom = custom.NewBoard()
+	}
+	s.customs = newCustoms(s)
 	s.flow = flowcontrol.New(flowcontrol.Seats, pr.Loop.Now)
 	s.tally.byCode = map[int]int{}
 	return s
@@ -124,6 +132,7 @@ func (s *Server) start(p *sim.Proc) {
 	s.proc.Go("tally", s.reportTally)
 	s.proc.Go("compaction", s.compact)
 	s.measure()
+	s.proc.Go("definitions", s.keepDefinitions)
 	if s.cfg.Address != "" {
 		s.proc.Go("kubernetes service", s.keepKubernetes)
 	}

@@ -14,6 +14,7 @@ const (
 	watchTimeUp     = "its time was up"
 	watchTooSlow    = "the client was too slow"
 	watchBeginAnew  = "the server's picture began anew"
+	watchRedefined  = "the kind was defined anew, or no more"
 	watchLeft       = "the client closed it"
 	watchReset      = "connection reset"
 	watchLinkIsDead = "connection timed out"

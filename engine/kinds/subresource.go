@@ -42,3 +42,9 @@ func (k *Kind) Subresource(name string) (Subresource, bool) {
 	}
 	return k.Subresources[i], true
 }
+
+// StatusSubresource and ScaleSubresource are what definitions may give their kinds.
+func StatusSubresource() Subresource { return status }
+
+// ScaleSubresource is the other one.
+func ScaleSubresource() Subresource { return scale }

@@ -59,6 +59,10 @@ type Resource struct {
 	Orphans bool
 	// Warn tells people what they had better not do, of objects that are accepted all the same; old is nil for creations.
 	Warn func(obj, old kinds.Object) []string
+	// Finalizer is put on the object when its deletion begins, by the server itself.
+	Finalizer string
+	// Scale shows the object to the subresource of that name; nil: ScaleOf does.
+	Scale func(obj kinds.Object) Scale
 	// UpdateWhole: ValidateUpdate looks at the whole new object, not only at the change, and Validate is for creations alone. For kinds whose rules for an update depend on what was
 	// there before.
 	UpdateWhole bool

@@ -18,19 +18,30 @@ type Scale struct {
 	Have   int32
 	// Selector of the objects that are counted, in the form of queries.
 	Selector string
+	// Path is where the wanted number stands, and Set writes it, for kinds that a definition describes; nil: Wanted does, in spec.replicas.
+	Path []string
+	Set  func(n int32)
+}
+
+// Scaled shows an object to the subresource.
+func (res *Resource) Scaled(obj kinds.Object) Scale {
+	if res.Scale != nil {
+		return res.Scale(obj)
+	}
+	return ScaleOf(obj)
 }
 
 // ScaleOf shows an object of a kind with the subresource scale.
 func ScaleOf(obj kinds.Object) Scale {
 	switch o := obj.(type) {
 	case *appsv1.Deployment:
-		return Scale{&o.Spec.Replicas, o.Status.Replicas, selector(o.Spec.Selector)}
+		return Scale{Wanted: &o.Spec.Replicas, Have: o.Status.Replicas, Selector: selector(o.Spec.Selector)}
 	case *appsv1.ReplicaSet:
-		return Scale{&o.Spec.Replicas, o.Status.Replicas, selector(o.Spec.Selector)}
+		return Scale{Wanted: &o.Spec.Replicas, Have: o.Status.Replicas, Selector: selector(o.Spec.Selector)}
 	case *appsv1.StatefulSet:
-		return Scale{&o.Spec.Replicas, o.Status.Replicas, selector(o.Spec.Selector)}
+		return Scale{Wanted: &o.Spec.Replicas, Have: o.Status.Replicas, Selector: selector(o.Spec.Selector)}
 	case *corev1.ReplicationController:
-		return Scale{&o.Spec.Replicas, o.Status.Replicas, labels.SelectorFromSet(o.Spec.Selector).String()}
+		return Scale{Wanted: &o.Spec.Replicas, Have: o.Status.Replicas, Selector: labels.SelectorFromSet(o.Spec.Selector).String()}
 	}
 	panic(fmt.Sprintf("resource: %T has the subresource scale but no replicas", obj)) // a mistake in the table of kinds
 }

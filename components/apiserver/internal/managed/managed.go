@@ -65,11 +65,18 @@ func (f *Fields) For(k *kinds.Kind, face *kinds.Face, subresource string) (*Mana
 		gvk = face.GVK()
 	}
 	c := converter{k: k}
-	fm, err := managedfields.NewDefaultFieldManager(typesFor(k), c, defaulter{f.defaults, k}, creater{k, face}, gvk, k.GVK().GroupVersion(), subresource, reset(k, subresource))
+	var conv runtime.ObjectConvertor = c
+	if k.Custom != nil {
+		conv = customConverter{k}
+	}
+	fm, err := managedfields.NewDefaultFieldManager(typesFor(k), conv, defaulter{f.defaults, k}, creater{k, face}, gvk, k.GVK().GroupVersion(), subresource, reset(k, subresource))
 	if err != nil {
 		return nil, fmt.Errorf("field manager of %s: %w", k, err)
 	}
-	m := &Manager{part: at, fm: fm, fields: f, plan: planOf(reflect.TypeOf(k.New()).Elem()), number: uint16(len(f.managers))}
+	m := &Manager{part: at, fm: fm, fields: f, number: uint16(len(f.managers))}
+	if k.Custom == nil { // of values without a Go type there are no shapes
+		m.plan = planOf(reflect.TypeOf(k.New()).Elem())
+	}
 	f.managers[at] = m
 	return m, nil
 }
@@ -86,7 +93,9 @@ func (m *Manager) Update(live, obj kinds.Object, manager string, now time.Time) 
 		obj.SetManagedFields(entries)
 		known = true
 	}
-	if known {
+	if known && m.plan == nil {
+		known = false
+	} else if known {
 		if key, known = m.shape(live, obj, entries, manager); known {
 			if o, ok := m.fields.memo.get(key); ok {
 				o.recall(obj, entries, now)
@@ -138,7 +147,11 @@ func (m *Manager) Apply(live kinds.Object, patch *unstructured.Unstructured, man
 	if err != nil {
 		return nil, err
 	}
-	typed, err := converter{k: m.kind}.ConvertToVersion(out, m.kind.GVK().GroupVersion())
+	var conv runtime.ObjectConvertor = converter{k: m.kind}
+	if m.kind.Custom != nil {
+		conv = customConverter{m.kind}
+	}
+	typed, err := conv.ConvertToVersion(out, m.kind.GVK().GroupVersion())
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"example.com/kubeviz/engine/kinds"
 )
@@ -20,13 +21,20 @@ type Scale struct {
 	manager *Manager
 }
 
-// Scale prepares a change of the subresource scale of an object of kind k with these entries. All scalable kinds keep their number in spec.replicas.
-func (f *Fields) Scale(k *kinds.Kind, entries []metav1.ManagedFieldsEntry) (*Scale, error) {
+// Scale prepares a change of the subresource scale of an object of kind k with these entries. The number stands at a path; nil: in spec.replicas.
+func (f *Fields) Scale(k *kinds.Kind, at []string, entries []metav1.ManagedFieldsEntry) (*Scale, error) {
 	m, err := f.For(scale, nil, "scale")
 	if err != nil {
 		return nil, err
 	}
-	paths := managedfields.ResourcePathMappings{k.APIVersion(): path("spec", "replicas")}
+	where := path("spec", "replicas")
+	if at != nil {
+		where = nil
+		for _, p := range at {
+			where = append(where, fieldpath.PathElement{FieldName: &p})
+		}
+	}
+	paths := managedfields.ResourcePathMappings{k.APIVersion(): where}
 	return &Scale{managedfields.NewScaleHandler(entries, k.GVK().GroupVersion(), paths), m}, nil
 }
 

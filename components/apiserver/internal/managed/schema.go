@@ -40,6 +40,9 @@ var parser = sync.OnceValue(func() *typed.Parser {
 
 // typesFor gives the types of a kind. Kinds that client-go knows no configurations of (CustomResourceDefinition) are seen as their values are: maps by member, lists as a whole.
 func typesFor(k *kinds.Kind) managedfields.TypeConverter {
+	if k.Custom != nil {
+		return customTypes(k)
+	}
 	if !described(k) {
 		return managedfields.NewDeducedTypeConverter()
 	}
