@@ -21,6 +21,7 @@ import (
 	"example.com/kubeviz/components/apiserver"
 	"example.com/kubeviz/components/apiserver/authn"
 	"example.com/kubeviz/components/apiserver/bootstrap"
+	"example.com/kubeviz/components/apiserver/custom"
 	"example.com/kubeviz/components/balancer"
 	"example.com/kubeviz/components/controller/csrsigning"
 	"example.com/kubeviz/components/kubeapi"
@@ -78,6 +79,7 @@ type Engine struct {
 	net       *simnet.Net
 	journal   *journal.Journal
 	codec     *apiserver.Codec
+	custom    *custom.Board
 	announ    *apiserver.Announcer
 	tokens    *authn.Issuer   // the key of service accounts' tokens, one for all masters
 	authority string          // certificate of the cluster's authority, PEM
@@ -135,7 +137,7 @@ func New(o Options) (*Engine, error) {
 	}
 	e.journal.AddWriter(e.leases)
 	e.net = simnet.New(e.loop)
-	e.codec = apiserver.NewCodec()
+	e.codec, e.custom = apiserver.NewCodec(), custom.NewBoard()
 	e.announ = apiserver.NewAnnouncer(e.codec, e.journal)
 	var err error
 	if e.tokens, err = authn.NewIssuer(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"example.com/kubeviz/components/apiserver"
+	"example.com/kubeviz/components/apiserver/custom"
 	"example.com/kubeviz/components/apiserver/gateway"
 	"example.com/kubeviz/components/controller/csrsigning"
 	"example.com/kubeviz/components/kubeapi"
@@ -17,6 +18,8 @@ type Outside struct {
 	// Balancer leads through the load balancer, Masters to one API server each.
 	Balancer *gateway.Door
 	Masters  []*gateway.Door
+	// Custom is what each API server serves of kinds that are in no table.
+	Custom *custom.Board
 }
 
 // SignWith says who makes the certificates that users ask the cluster for: whoever knows them at the doors. Before Run.
@@ -26,7 +29,7 @@ func (e *Engine) SignWith(sign csrsigning.Sign) { e.sign = sign }
 func (e *Engine) Outside() *Outside {
 	e.outside = true
 	g := gateway.New(gateway.Config{Loop: e.loop, Net: e.net, Sink: e.journal, Cause: e.root})
-	o := &Outside{Gateway: g, Balancer: &gateway.Door{Name: "balancer"}}
+	o := &Outside{Gateway: g, Balancer: &gateway.Door{Name: "balancer"}, Custom: e.custom}
 	haproxy := simnet.Addr{Host: "balancer", Process: "haproxy"}
 	o.Balancer.Dial = func(from simnet.Addr) *kubeapi.Dialer {
 		return &kubeapi.Dialer{Net: e.net, From: from, Pick: e.lb.Pick, Via: &haproxy}

@@ -165,7 +165,7 @@ func (m *machine) stopMember(cause event.Seq) {
 
 func (m *machine) startAPIServer(pg *program) {
 	pg.startUp(apiServerStartMin, apiServerStartMax, func() {
-		cfg := apiserver.Config{Proc: pg.proc, Address: m.ip(), Store: m.e.store.door(m.host), Codec: m.e.codec, Announcer: m.e.announ, Connectors: m.connectors(pg.proc.Addr), Neighbour: m.neighbour,
+		cfg := apiserver.Config{Proc: pg.proc, Address: m.ip(), Store: m.e.store.door(m.host), Codec: m.e.codec, Custom: m.e.custom, Announcer: m.e.announ, Connectors: m.connectors(pg.proc.Addr), Neighbour: m.neighbour,
 			Founding: bootstrap.Kubeadm(), Tokens: m.e.tokens, WallNow: m.e.wallNow()}
 		if m.e.outside {
 			cfg.Meter, cfg.Founding = m.e.meter, append(cfg.Founding, bootstrap.Metrics()...)

@@ -79,6 +79,15 @@ func (s *Server) merged(rq *request, m *managed.Manager, old kinds.Object, patch
 			rq.warnings = append(rq.warnings, err.Error())
 		}
 	}
+	if c, ok := obj.(*kinds.Custom); ok {
+		more, err := rq.Kind.Custom.Fit(c.Content)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		if len(more) > 0 {
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("unknown field %q", more[0]))
+		}
+	}
 	return obj, rq.checkNames(obj)
 }
 

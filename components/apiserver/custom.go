@@ -264,4 +264,3 @@ func (s *Server) finalizeDefinition(p *sim.Proc, crd *apiextensionsv1.CustomReso
 	crd.Finalizers = slices.DeleteFunc(crd.Finalizers, func(f string) bool { return f == apiextensionsv1.CustomResourceCleanupFinalizer })
 	s.define(p, "status", crd)
 }
-

@@ -55,6 +55,11 @@ func (s *Server) patch(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 func (rq *request) checkPatch() error {
 	switch rq.PatchType {
 	case types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyPatchType:
+		if rq.PatchType == types.StrategicMergePatchType && rq.Kind.Custom != nil {
+			err := unsupportedPatch().(*apierrors.StatusError)
+			err.ErrStatus.Message = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+			return err
+		}
 	default:
 		return unsupportedPatch()
 	}
@@ -205,6 +210,27 @@ func (rq *request) jsonPatched(from, into kinds.Object) error {
 		return apierrors.NewBadRequest(err.Error())
 	case err != nil:
 		return rejected()
+	}
+	if c, ok := into.(*kinds.Custom); ok {
+		m := map[string]any{}
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(after, &m); err != nil {
+			return badPatch(string(after), err)
+		}
+		found, err := c.Take(m, rq.strict())
+		if err != nil {
+			return badPatch(string(after), err)
+		}
+		more, err := rq.Kind.Custom.Fit(c.Content)
+		if err != nil {
+			return badPatch(string(after), err)
+		}
+		if !rq.strict() {
+			return nil
+		}
+		for _, name := range append(found, more...) {
+			twice = append(twice, fmt.Errorf("unknown field %q", name))
+		}
+		return rq.unknown(string(after), twice)
 	}
 	if !rq.strict() {
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(after, into); err != nil {

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"example.com/kubeviz/components/apiserver/bootstrap"
+	"example.com/kubeviz/components/apiserver/custom"
 	"example.com/kubeviz/components/apiserver/gateway"
 	"example.com/kubeviz/components/apiserver/httpapi"
 	"example.com/kubeviz/components/apiserver/openapi"
@@ -149,7 +150,12 @@ func (w *Way) Listen(o Options) (*Serving, error) {
 		if i > 0 {
 			at, name = net.JoinHostPort(host, "0"), pki.ContextPrefix+"-"+d.Name
 		}
-		p, err := s.open(ctx, d, at, front{tlsConfig, ca.Pool(), docs, waits}, i == 0)
+		host := ""
+		if i > 0 {
+			host = d.Name
+		}
+		serves := httpapi.WithCustom{Set: func() *custom.Set { return s.out.Custom.Of(host) }}
+		p, err := s.open(ctx, d, at, front{tlsConfig, ca.Pool(), docs, waits, serves}, i == 0)
 		if err != nil {
 			return nil, errors.Join(&UsageError{fmt.Errorf("--listen %s: %w", at, err)}, s.Close())
 		}
@@ -256,6 +262,7 @@ type front struct {
 	clients *x509.CertPool
 	docs    http.Handler
 	waits   patience
+	serves  httpapi.Resolver
 }
 
 // open begins to serve a door.
@@ -265,7 +272,7 @@ func (s *Serving) open(ctx context.Context, d *gateway.Door, at string, f front,
 		return nil, err
 	}
 	p := &port{s: s, door: d, addr: l.Addr().String(), through: through}
-	h := httpapi.New(httpapi.Config{Upstream: p.upstream, Now: s.e.Now, HangUp: hangUp, OpenAPI: f.docs, ClientCAs: f.clients, Timeout: f.waits.request})
+	h := httpapi.New(httpapi.Config{Upstream: p.upstream, Resolver: f.serves, Now: s.e.Now, HangUp: hangUp, OpenAPI: f.docs, ClientCAs: f.clients, Timeout: f.waits.request})
 	p.server = &http.Server{Handler: h, ReadHeaderTimeout: f.waits.header, IdleTimeout: f.waits.idle, MaxHeaderBytes: headerMax, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streamsMax}, TLSConfig: f.tls.Clone(), ErrorLog: log.New(io.Discard, "", 0),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			ctx = context.WithValue(ctx, connKey{}, c)

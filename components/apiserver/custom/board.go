@@ -66,4 +66,3 @@ func (b *Board) Of(host string) *Set {
 	}
 	return b.empty
 }
-

@@ -34,9 +34,9 @@ type output struct {
 var plainJSON = output{media: typeJSON}
 
 // negotiate settles the form of the answer: the first clause of Accept that can be served (pkg/endpoints/handlers/negotiation).
-func (c *call) negotiate(r *kubeapi.Request, _ Served, action bool) error {
+func (c *call) negotiate(r *kubeapi.Request, s Served, action bool) error {
 	reads := r.Verb == kubeapi.Get || r.Verb == kubeapi.List || r.Verb == kubeapi.Watch
-	out, ok := accepted(c.r.Header.Get("Accept"), r.Verb, reads)
+	out, ok := accepted(c.r.Header.Get("Accept"), r.Verb, s.Kind.Custom == nil)
 	if !ok && !action {
 		return notAcceptable(reads)
 	}
@@ -62,7 +62,7 @@ func (c *call) negotiate(r *kubeapi.Request, _ Served, action bool) error {
 }
 
 // accepted finds the first clause that can be served.
-func accepted(header string, verb kubeapi.Verb, reads bool) (output, bool) {
+func accepted(header string, verb kubeapi.Verb, binary bool) (output, bool) {
 	if header == "" {
 		return plainJSON, true
 	}
@@ -72,6 +72,9 @@ func accepted(header string, verb kubeapi.Verb, reads bool) (output, bool) {
 		case cl.Type == "*" && cl.SubType == "*", cl.Type == "application" && cl.SubType == "*":
 			out.media = typeJSON
 		case out.media != typeJSON && out.media != typeYAML && out.media != typeProto:
+			continue
+		}
+		if out.media == typeProto && !binary && cl.Params["as"] == "" { // objects of defined kinds have no such form
 			continue
 		}
 		if verb == kubeapi.Watch && out.media == typeYAML {
@@ -143,6 +146,9 @@ func returnsDeleted(k *kinds.Kind) bool { return slices.Contains(answersDeleted,
 // seen is an object as the client sees it: in its face, at its times, saying what it is.
 func (c *call) seen(s Served, obj kinds.Object) runtime.Object {
 	gvk := s.GVK()
+	if _, is := obj.(*kinds.Custom); is && s.Kind.Custom != nil {
+		return typed(c.shift.Out(obj), gvk)
+	}
 	if k, err := kinds.Of(obj); err != nil || k != s.Kind {
 		if gvks, _, err := kinds.Scheme().ObjectKinds(obj); err == nil {
 			gvk = gvks[0]
@@ -193,6 +199,10 @@ func (c *call) list(s Served, resp *kubeapi.Response) {
 			o = s.Face.From(o)
 		}
 		items[i] = c.shift.Out(o)
+	}
+	if s.Kind.Custom != nil {
+		c.write(http.StatusOK, customListOf(s, items, lm))
+		return
 	}
 	l, err := list(s.GVK(), items, lm)
 	if err != nil {

@@ -69,6 +69,9 @@ func decode(body []byte, mediaType, validation string, want schema.GroupVersionK
 	if !ok {
 		return nil, unsupportedMedia("application/json, application/yaml, application/vnd.kubernetes.protobuf")
 	}
+	if c, ok := into.(*kinds.Custom); ok {
+		return decodeCustom(body, mediaType, validation, want, c)
+	}
 	reader := info.StrictSerializer
 	if validation == metav1.FieldValidationIgnore || reader == nil {
 		reader = info.Serializer

@@ -22,7 +22,12 @@ func (c *call) tableOfList(s Served, list []kinds.Object, lm metav1.ListMeta) *m
 }
 
 func (c *call) tableOptions(s Served) table.Options {
-	return table.Options{Columns: columns.Of(s.Kind), Now: c.h.cfg.Now(), Shift: c.shift.Distance(), Include: c.out.rows, Version: c.out.group.Version,
+	now := c.h.cfg.Now()
+	cols := columns.Of(s.Kind)
+	if s.Kind.Custom != nil && s.Kind.Custom.Version != nil {
+		cols, _ = columns.Custom(s.Kind.Custom.Version) // what cannot be read is left out
+	}
+	return table.Options{Columns: cols, Now: now, Shift: c.shift.Distance(), Include: c.out.rows, Version: c.out.group.Version,
 		Embed: func(obj runtime.Object) runtime.Object {
 			if o, ok := obj.(kinds.Object); ok && c.out.rows == metav1.IncludeObject {
 				return c.seen(s, o)
