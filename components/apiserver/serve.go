@@ -131,13 +131,15 @@ func (s *Server) taken(p *sim.Proc, r *kubeapi.Request, now time.Time) *request 
 	return rq
 }
 
-// traced tells requests that are journalled one by one: all that write, but for renewals of Leases.
+// traced tells requests that are journalled one by one: all that write, but for renewals of Leases, and what clients from outside read.
 func (s *Server) traced(r *kubeapi.Request) bool {
 	if r.Container != nil && r.Container.Again {
 		return false
 	}
 	switch r.Verb {
-	case kubeapi.Get, kubeapi.List, kubeapi.Watch:
+	case kubeapi.Get, kubeapi.List:
+		return r.From.Host == kubeapi.Outside && r.Kind != nil
+	case kubeapi.Watch:
 		return false
 	case kubeapi.Update:
 		if l, ok := r.Object.(*coordinationv1.Lease); ok {

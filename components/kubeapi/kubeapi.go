@@ -66,6 +66,9 @@ type Credential struct {
 	Impersonate User
 }
 
+// Outside is the machine in the model on which all clients from outside run.
+const Outside = "outside"
+
 // ClientInfo is what a client outside tells of itself, for people.
 type ClientInfo struct {
 	// UserAgent as sent; Command and Session are kubectl's own headers ("kubectl get", one UUID per invocation).

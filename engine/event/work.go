@@ -1,6 +1,7 @@
 package event
 
 import (
+	"strings"
 	"time"
 
 	"example.com/kubeviz/engine/kinds"
@@ -8,7 +9,7 @@ import (
 
 // ---- API requests
 
-// RequestReceived: an API server took in a request. Reads and lease renewals of components are not listed, only counted (RequestTally).
+// RequestReceived: an API server took in a request. Reads and lease renewals of components are not listed, only counted (RequestTally); reads of clients from outside are.
 type RequestReceived struct {
 	Server      string // host of the API server
 	Verb        string // get, list, watch, create, update, patch, delete
@@ -89,6 +90,18 @@ type ClientConnected struct {
 	Command   string `json:",omitempty"`
 	// User as its certificate says; empty: it showed none.
 	User string `json:",omitempty"`
+}
+
+// Program is what it is one of: the program and its user, which many clients may share ("kubectl kubernetes-admin").
+func (e ClientConnected) Program() string { return ProgramName(e.Client) + " " + e.User }
+
+// ProgramName is the program of a client: its name without the number that tells it from others.
+func ProgramName(client Actor) string {
+	name := client.Component()
+	if i := strings.LastIndexByte(name, '-'); i > 0 {
+		return name[:i]
+	}
+	return name
 }
 
 // ClientGone: it hung up, and all that was open for it ended. Cause is its ClientConnected.

@@ -125,8 +125,18 @@ func (w *World) fold(r event.Record) {
 		w.queueChanged(r, e)
 	case event.WatchOpened:
 		w.watchOpened(r, e)
+		w.clientWatches(r, e.Client, e.Server, "")
 	case event.WatchClosed:
 		w.closeWatch(watchKey(e.Server, e.Watch))
+		w.clientWatches(r, e.Client, e.Server, e.Reason)
+	case event.ClientConnected:
+		w.clientConnected(r, e)
+	case event.ClientGone:
+		w.clientGone(r, e)
+	case event.RequestReceived:
+		w.requestReceived(r, e)
+	case event.RequestDone:
+		w.requestDone(r, e)
 	case event.Leading:
 		w.leading(r, e)
 	case event.SchedulingAttempt:
@@ -139,7 +149,7 @@ func (w *World) fold(r event.Record) {
 		w.forgetEviction(e.Pod.String())
 	case event.ContainerChanged:
 		w.containerChanged(r, e)
-	case event.RequestReceived, event.RequestDone, event.Reconciled, event.NodeJudged, event.Crashed, event.Unknown:
+	case event.Reconciled, event.NodeJudged, event.Crashed, event.Unknown:
 		// told to the reader of records; they leave no state behind (what follows from them has facts of its own)
 	}
 }

@@ -143,6 +143,7 @@ func (w *World) forgetWork(host, process string) {
 	}
 	if process == "" || process == apiserver {
 		w.closeWatches(host)
+		w.forgetRequests(func(a ask) bool { return a.server == host })
 	}
 	for _, k := range leaders {
 		w.Leaders.Delete(k)

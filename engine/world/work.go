@@ -190,6 +190,7 @@ func (w *World) requestTally(r event.Record, e event.RequestTally) {
 	b.Watches, b.LastAt = e.Watches, r.At
 	b.History = b.History.add(r.At, step{done: int64(b.Total)})
 	w.Backends.Set(e.Server, &b)
+	w.forgetPrograms(r.At)
 
 	w.Requests.Total += e.Total
 	if len(e.ByCode) > 0 {

@@ -54,6 +54,9 @@ type World struct {
 	Queues  btree.Map[string, *Queue] // by "actor queue"
 	// Watches that are open on API servers, by "server number".
 	Watches btree.Map[string, *Watch]
+	// Clients from outside that are connected, by the number of their ClientConnected; Programs sums them up, by "program user".
+	Clients  btree.Map[event.Seq, *Client]
+	Programs btree.Map[string, *Program]
 	// Leases by "namespace/name": holder and last renewal.
 	Leases btree.Map[string, *Lease]
 	// Faults in force, by the number of their record.

@@ -265,6 +265,7 @@ func (r *rows) balancer(f view.Frame) {
 func (r *rows) client(f view.Frame, t target.Target) {
 	say := f.Words.Say
 	if t.Name != string(event.You) {
+		r.outside(f, t.Name)
 		return
 	}
 	r.title(say("detail.commands"))

@@ -107,6 +107,8 @@ type Lanes struct {
 	// asked are the last requests taken in, as causes of what follows.
 	asked [64]request
 	total map[string]int // requests by client
+	// outside are the clients from outside that are connected: the lane of each, by its ClientConnected.
+	outside map[event.Seq]string
 }
 
 type request struct {

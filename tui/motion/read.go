@@ -39,10 +39,35 @@ func ClientOf(user string) (client, host string) {
 	return user, ""
 }
 
+// outsideMax bounds the clients from outside that are told apart; the requests of further ones travel as their users'.
+const outsideMax = 1 << 14
+
+const outsidePrefix = "outside "
+
+// Outside is the client that a program outside is on the lanes (event.ClientConnected.Program).
+func Outside(program string) string { return outsidePrefix + program }
+
+// ProgramOf is the program outside of a client; "": it is none.
+func ProgramOf(client string) string {
+	if program, ok := strings.CutPrefix(client, outsidePrefix); ok {
+		return program
+	}
+	return ""
+}
+
 // Read takes in a record that has just been folded, at an instant of wall time.
 func (l *Lanes) Read(r event.Record, wall time.Time) {
 	l.note(r.At, wall)
 	switch e := r.Event.(type) {
+	case event.ClientConnected:
+		if l.outside == nil {
+			l.outside = map[event.Seq]string{}
+		}
+		if len(l.outside) < outsideMax {
+			l.outside[r.Seq] = Outside(e.Program())
+		}
+	case event.ClientGone:
+		delete(l.outside, r.Cause)
 	case event.RequestReceived:
 		l.received(r, e, wall)
 	case event.RequestDone:
@@ -70,6 +95,9 @@ func (l *Lanes) Read(r event.Record, wall time.Time) {
 
 func (l *Lanes) received(r event.Record, e event.RequestReceived, wall time.Time) {
 	client, host := ClientOf(e.User)
+	if program, ok := l.outside[r.Cause]; ok {
+		client, host = program, ""
+	}
 	from := client
 	if host != "" {
 		from = host
@@ -153,13 +181,18 @@ func verbOf(verb, sub string) string {
 
 func (l *Lanes) done(r event.Record, e event.RequestDone, wall time.Time) {
 	client, host := ClientOf(e.User)
+	if program, ok := l.outside[r.Cause]; ok {
+		client, host = program, ""
+	} else if q := l.asked[int(r.Cause%event.Seq(len(l.asked)))]; q.seq == r.Cause && r.Cause != 0 && ProgramOf(q.from) != "" {
+		client, host = q.from, ""
+	}
 	if client == Inside {
 		return
 	}
 	m := Mark{Sign: Answer, Back: true, Verb: strconv.Itoa(e.Code), Name: e.ObjectName, Seq: r.Seq}
 	if e.Code >= 400 {
 		m.Sign = Refused
-	} else if person := client == You || client == e.User; !person { // the answers that matter are people's, and the bad ones
+	} else if person := client == You || client == e.User || ProgramOf(client) != ""; !person { // the answers that matter are people's, and the bad ones
 		return
 	}
 	l.back(Lane{Ask, l.known(client), ""}, m, r.At, wall)
@@ -246,7 +279,7 @@ func (l *Lanes) People() []string {
 	}
 	var out []string
 	for c := range l.total {
-		if !ours(c) {
+		if !ours(c) && ProgramOf(c) == "" {
 			out = append(out, c)
 		}
 	}

@@ -203,9 +203,13 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 	case event.WatchOpened:
 		return Sentence{Tone: Quiet, One: say("story.watch", "client", string(e.Client), "what", what(e.Resource, "", e.Namespace, ""), "server", e.Server)}
 	case event.WatchClosed:
-		return Sentence{Tone: Quiet, One: say("story.watch-over", "client", string(e.Client), "what", what(e.Resource, "", "", ""), "server", e.Server, "reason", e.Reason)}
+		s := Sentence{Tone: Quiet, One: say("story.watch-over", "client", string(e.Client), "what", what(e.Resource, "", "", ""), "server", e.Server, "reason", e.Reason)}
+		if e.Reason == world.TooSlow {
+			s.Weight, s.Tone = Notable, Warn
+		}
+		return s
 	case event.ClientConnected:
-		return Sentence{Tone: Quiet, One: say("story.client", "client", string(e.Client), "door", e.Door)}
+		return t.client(e)
 	case event.ClientGone:
 		return Sentence{Tone: Quiet, One: say("story.client-gone", "client", string(e.Client))}
 	case event.QueueChanged:
@@ -235,6 +239,20 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 		return Sentence{Weight: Headline, Tone: Bad, Mark: Trouble, MarkWord: e.Who, One: say("story.crashed", "who", e.Who, "value", e.Value)}
 	}
 	return Sentence{Tone: Quiet, One: say("story.unknown", "name", r.Event.Name())}
+}
+
+// client tells of a program that comes in from outside.
+func (t *Teller) client(e event.ClientConnected) Sentence {
+	user := e.User
+	if user == "" {
+		user = t.words.Say("story.client-nobody")
+	}
+	key, many := "story.client", "story.clients"
+	if e.Door != "balancer" {
+		key, many = "story.client-at", "story.clients-at"
+	}
+	args := []any{"client", event.ProgramName(e.Client), "user", user, "door", e.Door}
+	return Sentence{Weight: Routine, Tone: Quiet, One: t.words.Say(key, args...), Fold: "client " + e.Program() + " " + e.Door, Many: t.many(many, args...)}
 }
 
 func (t *Teller) many(key string, args ...any) func(int) string {

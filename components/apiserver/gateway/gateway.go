@@ -16,7 +16,7 @@ import (
 )
 
 // Host is the machine in the model on which all clients from outside run.
-const Host = "outside"
+const Host = kubeapi.Outside
 
 // Errors beside those of kubeapi.Transport.
 var (
@@ -256,6 +256,7 @@ func carry[T any](ctx context.Context, c *Client, r *kubeapi.Request, ask func(*
 			done <- outcome[T]{err: ErrClosed}
 			return
 		}
+		r.Cause = c.came
 		p := c.g.cfg.Loop.Spawn(c.group, string(r.Verb), func(p *sim.Proc) {
 			out := outcome[T]{err: ErrClosed}
 			defer func() { done <- out }()

@@ -7,6 +7,7 @@ import (
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/describe"
+	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/view"
 )
@@ -150,7 +151,10 @@ func (l *ledger) concerns(f view.Frame, r *event.Record, e *event.RequestDone) b
 	case target.Worker:
 		return e.User == "system:node:"+t.Host
 	case target.Client:
-		return t.Name == string(event.You) && e.User == admin
+		if c, ok := outside(f, r); ok {
+			return t.Name == string(c.Client) || motion.ProgramOf(t.Name) == c.Program()
+		}
+		return t.Name == string(event.You) && e.User == admin || t.Name == e.User
 	case target.Process:
 		switch t.Process {
 		case "apiserver":
@@ -162,6 +166,16 @@ func (l *ledger) concerns(f view.Frame, r *event.Record, e *event.RequestDone) b
 		}
 	}
 	return false
+}
+
+// outside is the client from outside that made a request.
+func outside(f view.Frame, r *event.Record) (event.ClientConnected, bool) {
+	cause, ok := f.Record(r.Cause)
+	if _, received := cause.Event.(event.RequestReceived); ok && received {
+		cause, ok = f.Record(cause.Cause)
+	}
+	c, is := cause.Event.(event.ClientConnected)
+	return c, ok && is
 }
 
 const admin = "kubernetes-admin"
@@ -203,6 +217,15 @@ func open(f view.Frame, t target.Target) (list []*world.Watch, more int) {
 	case target.Worker:
 		f.World.WatchesOf(event.On("kubelet", t.Host), visit)
 	case target.Client:
+		if program := motion.ProgramOf(t.Name); program != "" {
+			f.World.Clients.Scan(func(_ event.Seq, c *world.Client) bool {
+				if c.Program() == program {
+					f.World.WatchesOf(c.Client, visit)
+				}
+				return true
+			})
+			return list, more
+		}
 		f.World.WatchesOf(event.Actor(t.Name), visit)
 	}
 	return list, more

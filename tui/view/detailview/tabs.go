@@ -301,7 +301,10 @@ func watchRows(f view.Frame, s describe.Subject) []describe.Row {
 		if !serves {
 			other, t = o.Server, target.Target{Kind: target.Process, Host: o.Server, Process: "apiserver"}
 		}
-		if t.Host == "" {
+		if _, ok := f.World.Client(other); ok && serves {
+			t = target.Target{Kind: target.Client, Name: other}
+		}
+		if t.Host == "" && t.Kind != target.Client {
 			t = target.Target{}
 		}
 		out = append(out, describe.Row{Label: storyview.Clock(f, o.At), Seq: o.Seq, Target: t, Line: widget.Line{

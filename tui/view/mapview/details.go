@@ -84,6 +84,22 @@ func clientDetails(f view.Frame, t scene.Target) []widget.Line {
 	if t.Name == motion.You {
 		return append(out, text(f.Words.Say("about.client-you"), theme.Dim))
 	}
+	if p, ok := f.World.Programs.Get(motion.ProgramOf(t.Name)); ok {
+		say := f.Words.Say
+		user := p.User
+		if user == "" {
+			user = say("story.client-nobody")
+		}
+		door := p.Door
+		if door == "balancer" {
+			door = say("map.balancer")
+		}
+		out = append(out, text(say("about.program", "n", p.Present, "program", p.Name, "user", user, "door", door), theme.Text))
+		if p.Failed > 0 {
+			out = append(out, text(say("about.program-failed", "n", p.Failed, "asked", p.Asked), theme.Waiting))
+		}
+		return append(out, text(say("about.program-enter"), theme.Dim))
+	}
 	return append(out, text(f.Words.Say("about.client-listed"), theme.Dim))
 }
 

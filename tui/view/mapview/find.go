@@ -6,6 +6,7 @@ import (
 
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/intent"
+	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/view"
@@ -189,6 +190,12 @@ func (v View) hits(f view.Frame) []scene.Target {
 			out = append(out, scene.Target{Kind: scene.Master, Host: f.Scene.Masters[i].Name})
 		}
 	}
+	f.World.Programs.Scan(func(key string, p *world.Program) bool {
+		if strings.Contains(strings.ToLower(p.Name), want) {
+			out = append(out, clientTarget(motion.Outside(key)))
+		}
+		return len(out) < most
+	})
 	for i := range f.Scene.Workers {
 		if len(out) < most && strings.Contains(f.Scene.Workers[i].Name, want) {
 			out = append(out, workerAt(f, i))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/layout"
 	"example.com/kubeviz/tui/motion"
@@ -22,11 +23,37 @@ type client struct {
 
 // clients of the API, in an order that does not change: people first, then the parts of the cluster.
 func clients(f view.Frame) []client {
-	out := []client{{motion.You, f.Words.Say("map.you")}}
+	out := append([]client{{motion.You, f.Words.Say("map.you")}}, programs(f)...)
 	for _, p := range f.Motion.People() {
 		out = append(out, client{p, sanitize.Text(p)})
 	}
 	return append(out, client{motion.Kubelets, "kubelets"}, client{motion.Scheduler, "scheduler"}, client{motion.Controllers, "ctrl-mgr"})
+}
+
+// programsMost is how many programs from outside have a line of their own; more share the last.
+const programsMost = 3
+
+// programs are the clients from outside, those of one program and user in one line.
+func programs(f view.Frame) []client {
+	var out []client
+	more := 0
+	f.World.Programs.Scan(func(key string, p *world.Program) bool {
+		if len(out) == programsMost {
+			more++
+			return true
+		}
+		label := sanitize.Text(p.Name)
+		if p.Present > 1 {
+			label = grid.Cut(label, 9-len(strconv.Itoa(p.Present))) + " ×" + strconv.Itoa(p.Present)
+		}
+		out = append(out, client{motion.Outside(key), label})
+		return true
+	})
+	if more > 0 {
+		out[programsMost-1].label = f.Words.Say("map.programs-more", "n", more+1)
+		out[programsMost-1].name = motion.Others
+	}
+	return out
 }
 
 func clientTarget(name string) scene.Target { return scene.Target{Kind: target.Client, Name: name} }
@@ -40,7 +67,7 @@ func clientPlaces(f view.Frame, p *plan) []placed {
 		if p.balancer.Empty() {
 			return nil
 		}
-		return []placed{{clientTarget(motion.You), layout.Rect{X: p.balancer.X + 1, Y: p.balancer.Y, W: 3, H: 1}}}
+		return []placed{{clientTarget(motion.You), layout.Rect{X: p.balancer.X + 1, Y: p.balancer.Y, W: grid.Width(wayLabel(f)), H: 1}}}
 	}
 	var out []placed
 	for i, c := range clients(f) {
@@ -211,13 +238,21 @@ func totalRate(f view.Frame) float64 {
 	return total
 }
 
+// wayLabel is who asks, where there is but one line: you, and how many clients from outside.
+func wayLabel(f view.Frame) string {
+	if n := f.World.Clients.Len(); n > 0 {
+		return f.Words.Say("map.you") + " +" + strconv.Itoa(n)
+	}
+	return f.Words.Say("map.you")
+}
+
 // drawWay is clients and balancer in one line.
 func (v View) drawWay(f view.Frame, c grid.Canvas) {
 	w, h := c.Size()
 	if w < 10 || h < 1 {
 		return
 	}
-	x := c.Put(1, 0, f.Words.Say("map.you"), v.chosen(clientTarget(motion.You), theme.Dim))
+	x := c.Put(1, 0, wayLabel(f), v.chosen(clientTarget(motion.You), theme.Dim))
 	lane := 5
 	if w < 70 {
 		lane = 3

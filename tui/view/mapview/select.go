@@ -2,6 +2,7 @@ package mapview
 
 import (
 	"example.com/kubeviz/engine/world"
+	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/intent"
 	"example.com/kubeviz/tui/layout"
 	"example.com/kubeviz/tui/motion"
@@ -59,7 +60,7 @@ func (v View) places(f view.Frame, p *plan) []placed {
 	if !p.balancer.Empty() {
 		r := p.balancer
 		if p.users.Empty() {
-			r = layout.Rect{X: r.X + 14, Y: r.Y, W: 8, H: 1}
+			r = layout.Rect{X: r.X + 11 + grid.Width(wayLabel(f)), Y: r.Y, W: 8, H: 1}
 		}
 		out = append(out, placed{balancerTarget, r})
 	}
