@@ -205,7 +205,7 @@ func TestAPodThatAKubeletFindsInItsFirstListFollowsFromItsBinding(t *testing.T) 
 	besides(t, engine.StoreMemory)
 	p := play(t, run{seed: 1, length: 40 * time.Second})
 	started := all(p, 0, func(e event.ContainerChanged) bool {
-		return e.State == event.ContainerPulling && strings.HasPrefix(e.Pod.Name, "nginx-")
+		return e.State == event.ContainerPulling && strings.HasPrefix(e.Pod.Name, "web-")
 	})
 	if len(started) != 6 {
 		t.Fatalf("%d pods were started", len(started))

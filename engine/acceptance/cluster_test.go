@@ -244,11 +244,11 @@ func brief(e event.Event) string {
 	return fmt.Sprintf("%s %+v", e.Name(), e)
 }
 
-// nginx are the pods of the preset's deployment.
-func nginx(w *world.World) []*world.Pod {
+// web are the pods of the preset's deployment.
+func web(w *world.World) []*world.Pod {
 	var out []*world.Pod
 	w.Pods.Scan(func(_ string, p *world.Pod) bool {
-		if p.Object.Namespace == "default" && p.Object.Labels["app"] == "nginx" {
+		if p.Object.Namespace == "default" && p.Object.Labels["app"] == "web" {
 			out = append(out, p)
 		}
 		return true
@@ -271,7 +271,7 @@ func living(pods []*world.Pod) []*world.Pod {
 func really(w *world.World) []*world.Container {
 	var out []*world.Container
 	w.Running.Scan(func(_ string, c *world.Container) bool {
-		if c.Name == "nginx" && (c.State == event.ContainerRunning || c.State == event.ContainerStopping) {
+		if c.Name == "web" && (c.State == event.ContainerRunning || c.State == event.ContainerStopping) {
 			out = append(out, c)
 		}
 		return true
@@ -279,7 +279,7 @@ func really(w *world.World) []*world.Container {
 	return out
 }
 
-// wrong lists what keeps the cluster from being whole: every node Ready, six nginx pods Running and Ready, nothing left over, and machines that run what the API says.
+// wrong lists what keeps the cluster from being whole: every node Ready, six web pods Running and Ready, nothing left over, and machines that run what the API says.
 func wrong(w *world.World, pods int) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -301,7 +301,7 @@ func wrong(w *world.World, pods int) []string {
 		return true
 	})
 	alive := 0
-	for _, p := range nginx(w) {
+	for _, p := range web(w) {
 		if !p.Deleting && p.Object.Status.Phase == corev1.PodRunning && kinds.PodIsReady(p.Object) {
 			alive++
 		} else {
@@ -309,7 +309,7 @@ func wrong(w *world.World, pods int) []string {
 		}
 	}
 	if alive != pods {
-		say("%d nginx pods run and are ready, want %d", alive, pods)
+		say("%d web pods run and are ready, want %d", alive, pods)
 	}
 	w.Pods.Scan(func(key string, p *world.Pod) bool {
 		if p.Object.Namespace == "kube-system" && (p.Object.Status.Phase != corev1.PodRunning || !kinds.PodIsReady(p.Object)) {
@@ -317,8 +317,8 @@ func wrong(w *world.World, pods int) []string {
 		}
 		return true
 	})
-	if n := len(w.Header.Masters) * 4; w.Pods.Len()-len(nginx(w)) < n {
-		say("%d pods beside nginx, want the %d of the masters", w.Pods.Len()-len(nginx(w)), n)
+	if n := len(w.Header.Masters) * 4; w.Pods.Len()-len(web(w)) < n {
+		say("%d pods beside web, want the %d of the masters", w.Pods.Len()-len(web(w)), n)
 	}
 	w.Hosts.Scan(func(name string, h *world.Host) bool {
 		want := 1

@@ -128,7 +128,7 @@ func TestAMasterKilledAtAFailpointLosesNothing(t *testing.T) {
 // TestWhatIsDoneToTheStoreRepeatsFromASeed: on the memory store, byte for byte, with members that come and go, a backup and a restore.
 func TestWhatIsDoneToTheStoreRepeatsFromASeed(t *testing.T) {
 	besides(t, engine.StoreMemory)
-	r := run{seed: 7, length: 6 * time.Minute, do: []string{"40s member add master-4", "55s member promote master-4", "60s backup @one", "70s scale deployment nginx --replicas=2", "80s member remove leader",
+	r := run{seed: 7, length: 6 * time.Minute, do: []string{"40s member add master-4", "55s member promote master-4", "60s backup @one", "70s scale deployment web --replicas=2", "80s member remove leader",
 		"90s disk master-3 full", "100s disk master-3 ok", "110s quota 64Ki", "130s compact", "131s defrag all", "132s quota 8Mi", "133s disarm", "150s restore @one", "200s member replace master-2"}}
 	a, b := play(t, r), play(t, r)
 	if !bytes.Equal(a.file, b.file) {

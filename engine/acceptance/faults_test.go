@@ -45,9 +45,9 @@ func TestWhenTheLeaderIsKilledAnotherLeadsAndNoPodNotices(t *testing.T) {
 // unharmed: the same pods run in the same places, none was started again.
 func unharmed(t *testing.T, before, after *world.World) {
 	t.Helper()
-	a, b := nginx(before), nginx(after)
+	a, b := web(before), web(after)
 	if len(a) != 6 || len(b) != 6 {
-		t.Fatalf("%d nginx pods before, %d after", len(a), len(b))
+		t.Fatalf("%d web pods before, %d after", len(a), len(b))
 	}
 	for i, p := range a {
 		q := b[i]
@@ -56,7 +56,7 @@ func unharmed(t *testing.T, before, after *world.World) {
 		}
 	}
 	if n := len(really(after)); n != 6 {
-		t.Errorf("%d nginx containers run", n)
+		t.Errorf("%d web containers run", n)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestACutWorkerIsJudgedEvictedReplacedAndHealed(t *testing.T) {
 	}
 	before := p.at(cutAt - time.Millisecond).Clone()
 	var lost []*world.Pod
-	for _, pod := range nginx(&before) {
+	for _, pod := range web(&before) {
 		if pod.Object.Spec.NodeName == "worker-1" {
 			lost = append(lost, pod)
 		}
@@ -165,10 +165,10 @@ func TestACutWorkerIsJudgedEvictedReplacedAndHealed(t *testing.T) {
 
 	// Two copies: the replacement runs, and so does what was replaced.
 	w = p.at(healAt - time.Second)
-	if got := living(nginx(w)); len(got) != 6 {
+	if got := living(web(w)); len(got) != 6 {
 		t.Errorf("before the heal the API has %d living pods", len(got))
 	}
-	for _, pod := range living(nginx(w)) {
+	for _, pod := range living(web(w)) {
 		if pod.Object.Spec.NodeName == "worker-1" || pod.Status != "Running" {
 			t.Errorf("before the heal %s on %s is %s", pod.Object.Name, pod.Object.Spec.NodeName, pod.Status)
 		}

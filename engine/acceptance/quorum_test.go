@@ -63,7 +63,7 @@ func TestWithTwoOfThreeMastersDownNothingIsWrittenAndPodsLiveOn(t *testing.T) {
 			besides(t, store)
 			make := func(name string) string { return "create deployment " + name + " --image=nginx --replicas=0" }
 			r := run{store: store, seed: 1, length: 8 * time.Minute, do: []string{"50s " + make("before"), "60s kill master-2", "60s kill master-3",
-				"60500ms " + make("during"), "60500ms scale deployment nginx --replicas=7", "60500ms get pods", "60500ms get deployment nginx", "90s " + make("refused"), "95s scale deployment nginx --replicas=6", "100s get nodes",
+				"60500ms " + make("during"), "60500ms scale deployment web --replicas=7", "60500ms get pods", "60500ms get deployment web", "90s " + make("refused"), "95s scale deployment web --replicas=6", "100s get nodes",
 				"4m start master-2", "320s " + make("after"), "7m55s get deployments"}}
 			p := play(t, r)
 			down := p.command("kill master-3").At
@@ -72,7 +72,7 @@ func TestWithTwoOfThreeMastersDownNothingIsWrittenAndPodsLiveOn(t *testing.T) {
 			if e.Error != "error: failed to create deployment: etcdserver: request timed out" {
 				t.Errorf("the write ends with %q", e.Error)
 			}
-			if _, e := p.done("kubectl scale deployment nginx --replicas=7"); e.Error != readLost && e.Error != writeLost { // a patch reads first
+			if _, e := p.done("kubectl scale deployment web --replicas=7"); e.Error != readLost && e.Error != writeLost { // a patch reads first
 				t.Errorf("the patch ends with %q", e.Error)
 			}
 			within(t, "the write fails", rec.At.Sub(down), 7*time.Second, 7*time.Second+connecting)
@@ -80,7 +80,7 @@ func TestWithTwoOfThreeMastersDownNothingIsWrittenAndPodsLiveOn(t *testing.T) {
 			if last := req.Stages[len(req.Stages)-1]; req.Code != 500 || last.Stage != "store" || last.Took != 7*time.Second {
 				t.Errorf("the API server answers %d after %+v", req.Code, req.Stages)
 			}
-			for _, read := range []string{"kubectl get pods", "kubectl get deployment nginx"} {
+			for _, read := range []string{"kubectl get pods", "kubectl get deployment web"} {
 				rec, e = p.done(read)
 				if e.Error != readLost {
 					t.Errorf("%s ends with %q", read, e.Error)
@@ -92,7 +92,7 @@ func TestWithTwoOfThreeMastersDownNothingIsWrittenAndPodsLiveOn(t *testing.T) {
 			if _, e = p.done("kubectl " + make("refused")); !strings.HasPrefix(e.Error, "error: failed to create deployment: ") || !strings.HasSuffix(e.Error, "connect: connection refused") {
 				t.Errorf("create without a server ends with %q", e.Error)
 			}
-			for _, c := range []string{"kubectl scale deployment nginx --replicas=6", "kubectl get nodes"} {
+			for _, c := range []string{"kubectl scale deployment web --replicas=6", "kubectl get nodes"} {
 				if _, e = p.done(c); e.Error != refused {
 					t.Errorf("%s ends with %q", c, e.Error)
 				}

@@ -165,10 +165,10 @@ func TestWhenAllDisksAreWipedTheClusterForgets(t *testing.T) {
 					}
 				}
 				s.to(s.now() + 3*time.Minute)
-				if n := len(nginx(s.world())); n != 0 {
-					t.Errorf("the API knows %d pods of nginx", n)
+				if n := len(web(s.world())); n != 0 {
+					t.Errorf("the API knows %d pods of web", n)
 				}
-				if out := s.must("get deployments"); strings.Contains(out, "nginx") {
+				if out := s.must("get deployments"); strings.Contains(out, "web") {
 					t.Errorf("the API lists\n%s", out)
 				}
 				// A kubelet makes its Node when it starts, so those of the masters are there and those of the workers are not.
@@ -238,8 +238,8 @@ func TestADataDirectoryBringsBackWhatTheClusterHeld(t *testing.T) {
 	if _, ok := again.world().Deployment("default", "kept"); !ok {
 		t.Error("the journal knows nothing of a deployment that the store holds")
 	}
-	if got := len(nginx(again.world())); got != 6 {
-		t.Errorf("%d pods of nginx", got)
+	if got := len(web(again.world())); got != 6 {
+		t.Errorf("%d pods of web", got)
 	}
 	if out := again.must("get deployments"); !strings.Contains(out, "kept") {
 		t.Errorf("the API lists\n%s", out)

@@ -83,9 +83,9 @@ func (l *law) fair(r event.Record, d event.RequestDone) bool {
 
 func TestNoProgramOfABusyClusterIsEverRefused(t *testing.T) {
 	p := play(t, run{preset: "ha", seed: 5, length: 10 * time.Minute, store: engine.StoreMemory, do: []string{
-		"50s scale deployment nginx --replicas=9", "70s kill leader", "80s kill worker-1", "100s kill scheduler-leader", "110s kill controller-manager-leader",
-		"3m start all", "200s cut worker-2 all", "5m scale deployment nginx --replicas=2", "6m heal", "7m cordon worker-3", "440s kill worker-4", "450s kubectl delete node worker-4", "8m uncordon worker-3",
-		"530s kubectl delete deployment nginx",
+		"50s scale deployment web --replicas=9", "70s kill leader", "80s kill worker-1", "100s kill scheduler-leader", "110s kill controller-manager-leader",
+		"3m start all", "200s cut worker-2 all", "5m scale deployment web --replicas=2", "6m heal", "7m cordon worker-3", "440s kill worker-4", "450s kubectl delete node worker-4", "8m uncordon worker-3",
+		"530s kubectl delete deployment web",
 	}})
 	// That the run is busy: without requests nobody is refused either.
 	who := map[string]bool{}
