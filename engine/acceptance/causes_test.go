@@ -50,7 +50,7 @@ func TestEveryFactLeadsBackToACommandOrTheStart(t *testing.T) {
 		{seed: 4, length: 4 * time.Minute, do: []string{"60s kill leader", "2m start master-1"}},
 		{seed: 5, length: 4 * time.Minute, do: []string{"60s kill master-1", "60s kill master-2", "3m start master-1"}},
 		{seed: 6, length: 4 * time.Minute, do: []string{"60s kill master-1/apiserver", "70s stop scheduler-leader", "80s kill worker-2/kubelet", "90s cut master-1/etcd master-2/etcd",
-			"2m heal", "2m10s scale deployment web --replicas=9", "3m set image deployment/nginx nginx=nginx:1.28"}},
+			"2m heal", "2m10s scale deployment web --replicas=9", "3m set image deployment/web web=nginx:1.28"}},
 		{store: engine.StoreRaft, seed: 7, length: 2 * time.Minute, do: []string{"60s kill leader", "70s scale deployment web --replicas=8"}},
 	} {
 		t.Run(strings.Join(r.do, ", "), func(t *testing.T) {

@@ -108,17 +108,17 @@ func (p *told) answered(chain []event.Record, raft bool) {
 func deploymentReady(n int32) func(event.ObjectChanged) bool {
 	return func(e event.ObjectChanged) bool {
 		d, ok := e.Object.(*appsv1.Deployment)
-		return ok && d.Name == "web" && d.Status.ReadyReplicas == n
+		return ok && d.Name == "site" && d.Status.ReadyReplicas == n
 	}
 }
 
-func webContainer(s event.ContainerState) func(event.ContainerChanged) bool {
-	return func(e event.ContainerChanged) bool { return e.State == s && strings.HasPrefix(e.Pod.Name, "web-") }
+func siteContainer(s event.ContainerState) func(event.ContainerChanged) bool {
+	return func(e event.ContainerChanged) bool { return e.State == s && strings.HasPrefix(e.Pod.Name, "site-") }
 }
 
 func TestEveryHopFromTheCommandToTheRunningContainerIsThere(t *testing.T) {
 	t.Parallel()
-	const create = "kubectl create deployment web --image=nginx --replicas=3"
+	const create = "kubectl create deployment site --image=nginx --replicas=3"
 	for _, store := range []string{engine.StoreRaft, engine.StoreMemory} {
 		t.Run(store, func(t *testing.T) {
 			if store == engine.StoreMemory {
@@ -126,7 +126,7 @@ func TestEveryHopFromTheCommandToTheRunningContainerIsThere(t *testing.T) {
 			}
 			p := play(t, run{store: store, seed: 1, length: 70 * time.Second, do: []string{"50s " + create}})
 			raft := store == engine.StoreRaft
-			started := all(p, 50*time.Second, webContainer(event.ContainerRunning))
+			started := all(p, 50*time.Second, siteContainer(event.ContainerRunning))
 			if len(started) != 3 {
 				t.Fatalf("%d containers started", len(started))
 			}
@@ -153,7 +153,7 @@ func TestEveryHopFromTheCommandToTheRunningContainerIsThere(t *testing.T) {
 func TestEveryHopFromTheCutToTheReplacementIsThere(t *testing.T) {
 	besides(t, engine.StoreMemory)
 	const cutAt, healAt = 60 * time.Second, 8 * time.Minute
-	p := play(t, run{seed: 1, length: 9 * time.Minute, do: []string{"40s kubectl create deployment web --image=nginx --replicas=4", "60s cut worker-2 all", "8m heal"}})
+	p := play(t, run{seed: 1, length: 9 * time.Minute, do: []string{"40s kubectl create deployment site --image=nginx --replicas=4", "60s cut worker-2 all", "8m heal"}})
 	const toDeletion = `CommandGiven
 		FaultAdded
 		NodeJudged
@@ -163,7 +163,7 @@ func TestEveryHopFromTheCutToTheReplacementIsThere(t *testing.T) {
 		EvictionPlanned
 		delete pods
 		modified Pod`
-	r, _ := must(p, "the replacement runs", cutAt, webContainer(event.ContainerRunning))
+	r, _ := must(p, "the replacement runs", cutAt, siteContainer(event.ContainerRunning))
 	chain := p.leads(r, toDeletion+"\nreplicaset decides\n"+made+"\ncontainer pulling\ncontainer created\ncontainer running")
 	p.answered(chain, false)
 	within(t, "silence", chain[2].At.Sub(chain[1].At), 40*time.Second, 60*time.Second)
@@ -172,14 +172,14 @@ func TestEveryHopFromTheCutToTheReplacementIsThere(t *testing.T) {
 		t.Errorf("evicted at %v, before %v", p.since(chain[7].At), p.since(due))
 	}
 	// The old container runs on until the machine can be reached; its end leads back to the same deletion.
-	stops, _ := must(p, "the old container stops", cutAt, webContainer(event.ContainerStopping))
+	stops, _ := must(p, "the old container stops", cutAt, siteContainer(event.ContainerStopping))
 	p.leads(stops, toDeletion+"\ncontainer stopping")
 	if at := p.since(stops.At); at < healAt {
 		t.Errorf("it stopped after %v, while the machine was cut off", at)
 	}
 	gone, _ := must(p, "the pod is gone", healAt, func(e event.ObjectChanged) bool {
 		o, ok := e.Object.(*corev1.Pod)
-		return ok && e.Type == event.Deleted && strings.HasPrefix(o.Name, "web-")
+		return ok && e.Type == event.Deleted && strings.HasPrefix(o.Name, "site-")
 	})
 	p.leads(gone, toDeletion+"\ncontainer stopping\ncontainer exited\ndelete pods\ndeleted Pod")
 }

@@ -112,12 +112,12 @@ func TestKubectlAnswersAsKubectl(t *testing.T) {
 	besides(t, engine.StoreMemory)
 	s := loaded(t, run{})
 	p := play(t, run{scenario: &s, seed: 1, length: 2 * time.Minute, do: []string{
-		"60s get pods nobody", "61s scale deployment nobody --replicas=3", "62s create deployment nginx --image=nginx", "63s frobnicate",
+		"60s get pods nobody", "61s scale deployment nobody --replicas=3", "62s create deployment web --image=nginx", "63s frobnicate",
 	}[:3]})
 	for text, want := range map[string]string{
-		"kubectl get pods nobody":                       `Error from server (NotFound): pods "nobody" not found`,
-		"kubectl scale deployment nobody --replicas=3":  `Error from server (NotFound): deployments.apps "nobody" not found`,
-		"kubectl create deployment nginx --image=nginx": `error: failed to create deployment: deployments.apps "nginx" already exists`,
+		"kubectl get pods nobody":                      `Error from server (NotFound): pods "nobody" not found`,
+		"kubectl scale deployment nobody --replicas=3": `Error from server (NotFound): deployments.apps "nobody" not found`,
+		"kubectl create deployment web --image=nginx":  `error: failed to create deployment: deployments.apps "web" already exists`,
 	} {
 		if _, e := p.done(text); e.Error != want {
 			t.Errorf("%s: %q, want %q", text, e.Error, want)

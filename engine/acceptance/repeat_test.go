@@ -23,7 +23,7 @@ import (
 func trouble(seed uint64) run {
 	return run{seed: seed, length: 7 * time.Minute, do: []string{"40s scale deployment web --replicas=9", "50s loss worker-2 all 30%", "60s kill leader", "70s cut worker-1 all",
 		"80s delay master-2 master-3 30ms", "90s kill worker-3/kubelet", "2m partition master-1,worker-4 | master-2,master-3", "3m heal", "200s start master-1",
-		"220s set image deployment/nginx nginx=nginx:1.28", "240s stop scheduler-leader", "260s restart worker-2"}}
+		"220s set image deployment/web web=nginx:1.28", "240s stop scheduler-leader", "260s restart worker-2"}}
 }
 
 func TestTheSameSeedWritesTheSameBytes(t *testing.T) {

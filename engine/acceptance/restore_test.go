@@ -185,7 +185,7 @@ func TestWhenAllDisksAreWipedTheClusterForgets(t *testing.T) {
 				if out := s.must("get nodes"); strings.Count(out, " Ready ") != 7 {
 					t.Errorf("nodes:\n%s", out)
 				}
-				s.must("create deployment anew --image=nginx --replicas=2")
+				s.must("create deployment anew --image=web --replicas=2")
 				s.to(s.now() + 20*time.Second)
 				if n := len(really(s.world())); n != 2 {
 					t.Errorf("%d containers of the new deployment run", n)

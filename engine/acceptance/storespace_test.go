@@ -19,7 +19,7 @@ func TestAStoreOutOfSpace(t *testing.T) {
 			besides(t, store)
 			s := inStages(t, run{store: store, seed: 1}, "")
 			s.to(time.Minute)
-			s.must("create deployment web --image=httpd --replicas=2")
+			s.must("create deployment site --image=httpd --replicas=2")
 			s.must("create deployment old --image=httpd --replicas=0")
 			s.to(2 * time.Minute)
 			settled := s.world().Clone()
@@ -32,20 +32,20 @@ func TestAStoreOutOfSpace(t *testing.T) {
 
 			s.fails("create deployment x --image=httpd --replicas=0", noSpace)
 			s.must("delete deployment old")
-			web := s.podsOf("web")
-			if len(web) != 2 {
-				t.Fatalf("pods of web: %v", web)
+			site := s.podsOf("site")
+			if len(site) != 2 {
+				t.Fatalf("pods of site: %v", site)
 			}
-			s.fails("delete pod "+web[0], noSpace)
-			s.must("delete pod " + web[0] + " --grace-period=0 --force")
+			s.fails("delete pod "+site[0], noSpace)
+			s.must("delete pod " + site[0] + " --grace-period=0 --force")
 			s.must("get pods")
 			nodes := s.must("get nodes")
 			if strings.Contains(nodes, "NotReady") || strings.Count(nodes, "Ready") != 7 {
 				t.Errorf("nodes whose leases nobody can renew read\n%s", nodes)
 			}
 			s.to(full + 5*time.Minute)
-			if got := s.podsOf("web"); len(got) != 1 {
-				t.Errorf("pods of web while nothing can be created: %v", got)
+			if got := s.podsOf("site"); len(got) != 1 {
+				t.Errorf("pods of site while nothing can be created: %v", got)
 			}
 			unharmed(t, &settled, s.world())
 
@@ -79,8 +79,8 @@ func TestAStoreOutOfSpace(t *testing.T) {
 				must(after, "a new leader of "+lease, free-time.Second, func(e event.Leading) bool { return e.Lease == lease && e.Leading })
 			}
 			s.to(free + 20*time.Second)
-			if got := s.podsOf("web"); len(got) != 2 {
-				t.Errorf("pods of web 20 s later: %v", got)
+			if got := s.podsOf("site"); len(got) != 2 {
+				t.Errorf("pods of site 20 s later: %v", got)
 			}
 			s.to(free + 3*time.Minute)
 			after = s.told()
