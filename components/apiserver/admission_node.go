@@ -93,6 +93,7 @@ func restrictNode(a *attributes, node string) error {
 	}
 	old, ok := a.old.(*corev1.Node)
 	if !ok {
+		//lint:ignore SA1019 what is no longer used is refused all the same
 		if obj.Spec.ConfigSource != nil {
 			return a.forbid("node %q is not allowed to create pods with a non-nil configSource", node)
 		}
@@ -101,6 +102,7 @@ func restrictNode(a *attributes, node string) error {
 		}
 		return nil
 	}
+	//lint:ignore SA1019 what is no longer used is refused all the same
 	if obj.Spec.ConfigSource != nil && !apiequality.Semantic.DeepEqual(obj.Spec.ConfigSource, old.Spec.ConfigSource) {
 		return a.forbid("node %q is not allowed to update configSource to a new non-nil configSource", node)
 	}

@@ -23,7 +23,6 @@ func visits(seed uint64) []event.Record {
 		name    event.Actor
 		came    event.Seq
 		asked   []event.Seq
-		watches []uint64
 	}
 	var here []*guest
 	watches := uint64(0)

@@ -49,7 +49,8 @@ func Parse(line string) (Line, error) {
 }
 
 func statement(s *syntax.Stmt) (Line, error) {
-	for _, r := range s.Redirs {
+	if len(s.Redirs) > 0 {
+		r := s.Redirs[0]
 		if r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc || r.Op == syntax.WordHdoc || r.Op == syntax.RdrIn {
 			return Line{}, &Error{Key: "shell.stdin"}
 		}

@@ -137,6 +137,7 @@ func kubeletClient(asked *x509.CertificateRequest, usages []certificatesv1.KeyUs
 	case len(asked.URIs) > 0:
 		return errors.New("URI subjectAltNames are not allowed")
 	case !strings.HasPrefix(asked.Subject.CommonName, "system:node:"):
+		//lint:ignore ST1005 Kubernetes' own words
 		return errors.New("subject common name does not begin with system:node:")
 	}
 	return exactly(usages, certificatesv1.UsageClientAuth)
@@ -158,6 +159,7 @@ func kubeletServing(asked *x509.CertificateRequest, usages []certificatesv1.KeyU
 		return err
 	}
 	if !strings.HasPrefix(asked.Subject.CommonName, "system:node:") {
+		//lint:ignore ST1005 Kubernetes' own words
 		return errors.New("subject common name does not begin with system:node:")
 	}
 	return nil

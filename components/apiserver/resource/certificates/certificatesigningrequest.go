@@ -49,7 +49,6 @@ func certificateSigningRequestResource() *resource.Resource {
 func Parse(data []byte) (*x509.CertificateRequest, error) {
 	block, _ := pem.Decode(data)
 	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		//lint:ignore ST1005 Kubernetes' own words
 		return nil, errors.New("PEM block type must be CERTIFICATE REQUEST")
 	}
 	return x509.ParseCertificateRequest(block.Bytes)
