@@ -20,9 +20,9 @@ func visits(seed uint64) []event.Record {
 		return event.Seq(len(out))
 	}
 	type guest struct {
-		name    event.Actor
-		came    event.Seq
-		asked   []event.Seq
+		name  event.Actor
+		came  event.Seq
+		asked []event.Seq
 	}
 	var here []*guest
 	watches := uint64(0)
