@@ -17,7 +17,7 @@ import (
 type action func(s *Server, p *sim.Proc, rq *request) (*kubeapi.Response, error)
 
 // actionOf finds the action behind a subresource; nil: it is a part of the object, which is read and written as such.
-func actionOf(k *kinds.Kind, subresource string) action {
+func actionOf(subresource string) action {
 	switch subresource {
 	case "scale":
 		return (*Server).scale
@@ -27,10 +27,6 @@ func actionOf(k *kinds.Kind, subresource string) action {
 		return (*Server).token
 	case "eviction":
 		return (*Server).evict
-	case "ephemeralcontainers", "resize":
-		if k == kinds.Pods {
-			return (*Server).unchangeable
-		}
 	case "log", "exec", "attach", "portforward", "proxy":
 		return (*Server).connect
 	}
@@ -47,15 +43,6 @@ func (rq *request) checkVerb() error {
 		return apierrors.NewMethodNotSupported(rq.Kind.GR(), string(rq.Verb))
 	}
 	return nil
-}
-
-// unchangeable serves a part of pods that kubelets of the model cannot change while the pod runs. It can be read. Changes are refused as a cluster without the feature refuses them: kubectl debug
-// then says "ephemeral containers are disabled for this cluster".
-func (s *Server) unchangeable(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
-	if rq.Verb == kubeapi.Get {
-		return s.get(p, rq)
-	}
-	return nil, noSuchPath()
 }
 
 // noSuchPath is the answer to what is not served at all.

@@ -20,7 +20,7 @@ const limitRangerAnnotation = "kubernetes.io/limit-ranger"
 // limitRanger fills in what the LimitRanges of a namespace say containers have by default, which it does before pods are validated (k/k plugin/pkg/admission/limitranger).
 func limitRanger(a *attributes) error {
 	pod, ok := a.obj.(*corev1.Pod)
-	if !ok || !a.creates() {
+	if !ok || !a.creates() && a.rq.Subresource != "resize" {
 		return nil
 	}
 	eachSeen(a, kinds.LimitRanges, pod.Namespace, func(lr *corev1.LimitRange) bool {
@@ -32,13 +32,13 @@ func limitRanger(a *attributes) error {
 
 // withinLimits refuses pods and claims outside of what the LimitRanges of their namespace allow.
 func withinLimits(a *attributes) error {
-	if a.obj == nil || a.rq.Subresource != "" {
+	if a.obj == nil || a.rq.Subresource != "" && a.rq.Subresource != "resize" {
 		return nil
 	}
 	var check func(*corev1.LimitRange) []error
 	switch obj := a.obj.(type) {
 	case *corev1.Pod:
-		if a.old != nil {
+		if a.old != nil && a.rq.Subresource == "" {
 			return nil // what a pod asks for changes in its resize subresource only
 		}
 		check = func(lr *corev1.LimitRange) []error { return podWithin(lr, obj) }

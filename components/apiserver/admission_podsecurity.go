@@ -41,7 +41,10 @@ func podSecurity(a *attributes) error {
 			return a.securedNamespace(obj)
 		}
 	case *corev1.Pod:
-		if old, ok := a.old.(*corev1.Pod); a.rq.Subresource == "" && (!ok || imagesDiffer(obj, old)) {
+		old, ok := a.old.(*corev1.Pod)
+		switch {
+		case a.rq.Subresource != "" && a.rq.Subresource != "ephemeralcontainers":
+		case !ok || imagesDiffer(obj, old) || len(obj.Spec.EphemeralContainers) != len(old.Spec.EphemeralContainers):
 			return a.secured(&obj.ObjectMeta, &obj.Spec, true)
 		}
 	default:
@@ -98,7 +101,7 @@ func (a *attributes) secured(meta *metav1.ObjectMeta, spec *corev1.PodSpec, enfo
 	return nil
 }
 
-// imagesDiffer reports the one sort of change to a running pod that can break a rule.
+// imagesDiffer reports the one sort of change to the containers of a running pod that can break a rule; containers for debugging can only be added.
 func imagesDiffer(pod, old *corev1.Pod) bool {
 	same := func(x, y []corev1.Container) bool {
 		return slices.EqualFunc(x, y, func(x, y corev1.Container) bool { return x.Image == y.Image })

@@ -253,7 +253,7 @@ func (s *Server) handle(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	if err := s.admitCustom(p, rq); err != nil {
 		return nil, err
 	}
-	if act := actionOf(rq.Kind, rq.Subresource); act != nil {
+	if act := actionOf(rq.Subresource); act != nil {
 		return act(s, p, rq)
 	}
 	if err := rq.checkObject(); err != nil {

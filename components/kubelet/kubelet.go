@@ -202,6 +202,8 @@ func (k *Kubelet) podEventFor(cause event.Seq, w *pod, container, eventtype, rea
 		ref.FieldPath = "spec.containers{" + container + "}"
 		if isInit(w.spec, container) {
 			ref.FieldPath = "spec.initContainers{" + container + "}"
+		} else if isEphemeral(w.spec, container) {
+			ref.FieldPath = "spec.ephemeralContainers{" + container + "}"
 		}
 	}
 	k.events.EventFor(cause, ref, eventtype, reason, message)

@@ -69,8 +69,11 @@ type plan struct {
 
 // restarts says whether a container that ended with code is to run again.
 func restarts(pod *corev1.Pod, c *corev1.Container, code int) bool {
-	if isSidecar(c) {
+	switch {
+	case isSidecar(c):
 		return true
+	case isEphemeral(pod, c.Name):
+		return false
 	}
 	switch pod.Spec.RestartPolicy {
 	case corev1.RestartPolicyNever:
@@ -87,6 +90,11 @@ func planPod(pod *corev1.Pod, v view, failed func(runtime.ContainerStatus) strin
 	var p plan
 	if v.sandbox == nil {
 		return planSandbox(pod, v)
+	}
+	for i := range pod.Spec.EphemeralContainers { // each runs once, whatever the others do
+		if _, ran := v.last(pod.Spec.EphemeralContainers[i].Name); !ran {
+			p.start = append(p.start, ephemeral(pod, i))
+		}
 	}
 	initialized := hasMain(pod, v)
 	for i := range pod.Spec.InitContainers {

@@ -47,6 +47,7 @@ func makeStatus(in statusInput) corev1.PodStatus {
 	if started {
 		st.InitContainerStatuses = containerStatuses(in, in.pod.Spec.InitContainers, in.old.InitContainerStatuses)
 		st.ContainerStatuses = containerStatuses(in, in.pod.Spec.Containers, in.old.ContainerStatuses)
+		st.EphemeralContainerStatuses = ephemeralStatuses(in)
 	}
 	st.Phase = phaseOf(in, st)
 	if terminal(in.old.Phase) {
@@ -79,6 +80,18 @@ func containerStatuses(in statusInput, specs []corev1.Container, before []corev1
 	if !isInit(in.pod, specs[0].Name) {
 		slices.SortFunc(out, func(a, b corev1.ContainerStatus) int { return strings.Compare(a.Name, b.Name) })
 	}
+	return out
+}
+
+// ephemeralStatuses reports on containers for debugging: they are neither ready nor started, in that nobody waits for it.
+func ephemeralStatuses(in statusInput) []corev1.ContainerStatus {
+	var out []corev1.ContainerStatus
+	for i := range in.pod.Spec.EphemeralContainers {
+		st := containerStatus(in, ephemeral(in.pod, i), in.old.EphemeralContainerStatuses)
+		st.Ready, st.Started = false, nil
+		out = append(out, st)
+	}
+	slices.SortFunc(out, func(a, b corev1.ContainerStatus) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 

@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,7 +53,11 @@ func (k *Kubelet) killPod(p *sim.Proc, w *pod) {
 	deadline := p.Now().Add(graceOf(w.spec))
 	v := k.look(w)
 	var ends []*sim.Future[struct{}]
-	for _, c := range append(append([]corev1.Container(nil), w.spec.Spec.InitContainers...), w.spec.Spec.Containers...) {
+	all := slices.Concat(w.spec.Spec.InitContainers, w.spec.Spec.Containers)
+	for i := range w.spec.Spec.EphemeralContainers {
+		all = append(all, *ephemeral(w.spec, i))
+	}
+	for _, c := range all {
 		if st, ok := v.last(c.Name); ok && st.State != runtime.StateExited && !(isSidecar(&c) && isInit(w.spec, c.Name)) {
 			ends = append(ends, k.stopContainer(p, w, &c, st, "Stopping container "+c.Name, deadline))
 		}
@@ -136,7 +141,21 @@ func containerOf(pod *corev1.Pod, name string) *corev1.Container {
 			}
 		}
 	}
+	for i := range pod.Spec.EphemeralContainers {
+		if c := ephemeral(pod, i); c.Name == name {
+			return c
+		}
+	}
 	return nil
+}
+
+// ephemeral is a container for debugging, seen as a container: all it may say, containers may say.
+func ephemeral(pod *corev1.Pod, i int) *corev1.Container {
+	return (*corev1.Container)(&pod.Spec.EphemeralContainers[i].EphemeralContainerCommon)
+}
+
+func isEphemeral(pod *corev1.Pod, name string) bool {
+	return slices.ContainsFunc(pod.Spec.EphemeralContainers, func(c corev1.EphemeralContainer) bool { return c.Name == name })
 }
 
 // publish makes the pod's status from what runs and hands it to the status manager if it changed.

@@ -162,6 +162,9 @@ func query(r *kubeapi.Request, obj kinds.Object) (*corev1.Pod, kubeapi.Container
 			names = append(names, list[i].Name)
 		}
 	}
+	for i := range pod.Spec.EphemeralContainers {
+		names = append(names, pod.Spec.EphemeralContainers[i].Name)
+	}
 	switch {
 	case q.Name != "":
 		for _, n := range names {

@@ -21,8 +21,15 @@ func Resource() *resource.Resource {
 		Default:       resource.Typed(defaultPod),
 		PrepareCreate: resource.Typed(preparePod),
 		PrepareUpdate: resource.TypedUpdate(func(p, old pod, sub string) {
-			if sub == "status" {
+			switch sub {
+			case "status":
 				keepStatus(p, old)
+				return
+			case ephemeralPart:
+				onlyEphemeral(p, old)
+				return
+			case resizePart:
+				onlyResources(p, old)
 				return
 			}
 			p.Status = old.Status

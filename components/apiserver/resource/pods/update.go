@@ -21,8 +21,13 @@ const podUpdateText = "pod updates may not change fields other than `spec.contai
 
 // validatePodUpdate refuses every change of a pod's spec but the few that are allowed (API-9). Some rules are asked twice, and what breaks them is told twice, as Kubernetes does it.
 func validatePodUpdate(p, old *corev1.Pod, sub string) field.ErrorList {
-	if sub == "status" {
+	switch sub {
+	case "status":
 		return append(annotationUpdates(p, old), validateStatusUpdate(p, old)...)
+	case ephemeralPart:
+		return validateEphemeral(p, old)
+	case resizePart:
+		return validateResize(p, old)
 	}
 	at := field.NewPath("spec")
 	errs := validateWhole(p, lenientFor(&old.Spec))
