@@ -44,8 +44,8 @@ func (a *admitted) add(w *pod) {
 		return
 	}
 	w.counted = true
-	cpu, mem := ask(w.spec)
-	a.milliCPU, a.memory, a.pods = a.milliCPU+cpu, a.memory+mem, a.pods+1
+	w.milliCPU, w.memory = ask(w.allocated)
+	a.milliCPU, a.memory, a.pods = a.milliCPU+w.milliCPU, a.memory+w.memory, a.pods+1
 }
 
 func (a *admitted) remove(w *pod) {
@@ -53,8 +53,7 @@ func (a *admitted) remove(w *pod) {
 		return
 	}
 	w.counted = false
-	cpu, mem := ask(w.spec)
-	a.milliCPU, a.memory, a.pods = a.milliCPU-cpu, a.memory-mem, a.pods-1
+	a.milliCPU, a.memory, a.pods = a.milliCPU-w.milliCPU, a.memory-w.memory, a.pods-1
 }
 
 // refuse says why a pod cannot run on a node with these labels beside what is admitted; nil: it can (k/k pkg/kubelet/lifecycle/predicate.go).

@@ -19,7 +19,12 @@ type pod struct {
 	static bool
 	// unconfirmed: found on the machine, not yet seen in the API. It is left alone.
 	unconfirmed bool
-	counted     bool // in Kubelet.sum
+	counted     bool // in Kubelet.sum, with
+	milliCPU    int64
+	memory      int64
+	// allocated is the version of the pod whose resources it may have, has the one whose resources its containers have; mostly both are spec.
+	allocated, has *corev1.Pod
+	deferred       *verdict // why it may not have what spec asks for; nil: it may
 
 	// the worker
 	busy    bool // a process works on it
@@ -75,7 +80,7 @@ func (w *pod) String() string {
 
 // add makes the worker of a pod.
 func (k *Kubelet) add(spec *corev1.Pod) *pod {
-	w := &pod{uid: spec.UID, spec: spec, reasons: map[string]waiting{}}
+	w := &pod{uid: spec.UID, spec: spec, allocated: spec, has: spec, reasons: map[string]waiting{}}
 	k.pods.Set(w.uid, w)
 	return w
 }
@@ -122,15 +127,19 @@ func (k *Kubelet) podChanged(c kubeapi.Change[*corev1.Pod]) {
 		w.unconfirmed = false
 		w.spec = obj
 		k.recall(w)
+		k.resized(w)
 	default:
 		k.shorten(w, obj, c.Cause)
 		specChanged := w.spec.Generation != obj.Generation || w.spec.DeletionTimestamp == nil && obj.DeletionTimestamp != nil
-		w.spec = obj
-		if !specChanged { // only a status, mostly our own
+		if !specChanged {
+			w.take(obj) // only a status, mostly our own
 			k.reconcileStatus(w, c.Cause)
 			if len(obj.Spec.ReadinessGates) == 0 {
 				return
 			}
+		} else {
+			w.spec = obj
+			k.resize(w, c.Cause)
 		}
 	}
 	if obj.DeletionTimestamp != nil {

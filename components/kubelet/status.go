@@ -23,6 +23,9 @@ type statusInput struct {
 	ready, started func(runtime.ContainerStatus) bool
 	verdict        *verdict
 	terminated     bool // nothing runs any more
+	// what its containers may have and have, and why they may not have what it asks for
+	allocated, has *corev1.Pod
+	deferred       *verdict
 	hostIP         string
 	now            time.Time
 }
@@ -159,9 +162,13 @@ func fromRuntime(in statusInput, c *corev1.Container, list []runtime.ContainerSt
 		st.State = terminatedState(last)
 		st.Ready = isInit(in.pod, c.Name) && last.ExitCode == 0
 	}
-	if len(c.Resources.Requests)+len(c.Resources.Limits) > 0 && last.State == runtime.StateRunning {
-		st.AllocatedResources = c.Resources.Requests
-		st.Resources = &c.Resources
+	if last.State == runtime.StateRunning && !isEphemeral(in.pod, c.Name) { // told even of nothing: who tells can resize
+		if may := containerOf(in.allocated, c.Name); may != nil {
+			st.AllocatedResources = may.Resources.Requests
+		}
+		if has := containerOf(in.has, c.Name); has != nil {
+			st.Resources = &has.Resources
+		}
 	}
 	return st
 }
@@ -272,6 +279,7 @@ func conditions(in statusInput, st corev1.PodStatus, started bool) []corev1.PodC
 	}
 	out = append(out, condition(corev1.PodReady, podReady, podReason, podMessage), condition(corev1.ContainersReady, ready, reason, message),
 		condition(corev1.PodScheduled, true, "", ""))
+	out = append(out, resizeConditions(in)...)
 	now := stamp(in.now)
 	for i := range out {
 		out[i].ObservedGeneration = in.pod.Generation

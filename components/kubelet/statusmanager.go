@@ -166,7 +166,7 @@ func mergeStatus(api, own corev1.PodStatus, generation int64) corev1.PodStatus {
 
 func owned(t corev1.PodConditionType) bool {
 	switch t {
-	case corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled:
+	case corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled, corev1.PodResizePending, corev1.PodResizeInProgress:
 		return true
 	}
 	return false

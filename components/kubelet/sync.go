@@ -19,6 +19,9 @@ func (k *Kubelet) sync(p *sim.Proc, w *pod) time.Duration {
 	if w.static && !k.mayStart(w) {
 		return 0
 	}
+	if w.deferred != nil {
+		k.resize(w, p.Cause)
+	}
 	v := k.look(w)
 	k.ensureProbes(w, v)
 	k.publish(w, v, max(p.Cause, v.record()))
@@ -59,6 +62,9 @@ func (k *Kubelet) syncRunning(p *sim.Proc, w *pod, v view) time.Duration {
 	failed := func(c runtime.ContainerStatus) string { return w.failedProbe(c.ID) }
 	started := func(c runtime.ContainerStatus) bool { return w.containerStarted(c) }
 	todo := planPod(w.spec, v, failed, started)
+	for _, x := range k.actuate(p, w, v) {
+		todo.kill, todo.start = append(todo.kill, x), append(todo.start, containerOf(w.spec, x.name))
+	}
 	k.killAll(p, w, todo.kill)
 	if todo.sandbox && w.stopping == running {
 		if v.hadSandbox {

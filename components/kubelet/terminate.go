@@ -27,6 +27,7 @@ func (k *Kubelet) terminate(p *sim.Proc, w *pod) time.Duration {
 		w.terminated = true
 		k.stopProbes(w)
 		k.sum.remove(w)
+		k.freed(p.Cause)
 		v := k.look(w)
 		p.Cause = max(p.Cause, v.record())
 		k.publish(w, v, p.Cause)
@@ -161,7 +162,7 @@ func isEphemeral(pod *corev1.Pod, name string) bool {
 // publish makes the pod's status from what runs and hands it to the status manager if it changed.
 func (k *Kubelet) publish(w *pod, v view, cause event.Seq) {
 	st := makeStatus(statusInput{pod: w.spec, static: w.static, view: v, old: w.oldStatus(), reasons: w.reasons, ready: w.containerReady, started: w.containerStarted,
-		verdict: w.verdict, terminated: w.terminated, hostIP: k.cfg.NodeIP, now: k.pr.Loop.Now()})
+		verdict: w.verdict, terminated: w.terminated, allocated: w.allocated, has: w.has, deferred: w.deferred, hostIP: k.cfg.NodeIP, now: k.pr.Loop.Now()})
 	k.setStatus(w, st, cause)
 }
 
