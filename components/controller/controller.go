@@ -14,6 +14,7 @@ import (
 	"example.com/kubeviz/components/controller/deployment"
 	"example.com/kubeviz/components/controller/garbagecollector"
 	"example.com/kubeviz/components/controller/informers"
+	"example.com/kubeviz/components/controller/namespace"
 	"example.com/kubeviz/components/controller/nodelifecycle"
 	"example.com/kubeviz/components/controller/podgc"
 	"example.com/kubeviz/components/controller/replicaset"
@@ -102,6 +103,8 @@ func (m *Manager) lead(p *sim.Proc) {
 		tainteviction.New(own("node-controller"), in), // it was a part of the former, and still goes by its name
 		podgc.New(own("pod-garbage-collector"), in),
 		garbagecollector.New(own("generic-garbage-collector"), in),
+		// A namespace is a request or two for every kind, so this one may ask more than the others (k/k startModifiedNamespaceController).
+		namespace.New(m.pr.Throttled(20*perSecond, 100*burst).As(kubeapi.ServiceAccount(LeaseNamespace, "namespace-controller")), in),
 		serviceaccount.New(own("service-account-controller"), in),
 		clusterroleaggregation.New(own("clusterrole-aggregation-controller"), in),
 		resourcequota.New(own("resourcequota-controller"), m.pr, in),
