@@ -12,6 +12,7 @@ import (
 	"example.com/kubeviz/components/controller/clusterroleaggregation"
 	"example.com/kubeviz/components/controller/csrsigning"
 	"example.com/kubeviz/components/controller/deployment"
+	"example.com/kubeviz/components/controller/disruption"
 	"example.com/kubeviz/components/controller/garbagecollector"
 	"example.com/kubeviz/components/controller/informers"
 	"example.com/kubeviz/components/controller/namespace"
@@ -105,6 +106,7 @@ func (m *Manager) lead(p *sim.Proc) {
 		garbagecollector.New(own("generic-garbage-collector"), in),
 		// A namespace is a request or two for every kind, so this one may ask more than the others (k/k startModifiedNamespaceController).
 		namespace.New(m.pr.Throttled(20*perSecond, 100*burst).As(kubeapi.ServiceAccount(LeaseNamespace, "namespace-controller")), in),
+		disruption.New(own("disruption-controller"), in),
 		serviceaccount.New(own("service-account-controller"), in),
 		clusterroleaggregation.New(own("clusterrole-aggregation-controller"), in),
 		resourcequota.New(own("resourcequota-controller"), m.pr, in),

@@ -10,6 +10,8 @@ import (
 	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -28,9 +30,12 @@ const (
 	ByOwner = "owner"
 	// ByNamespace lists by namespace.
 	ByNamespace = "namespace"
+	// ByService lists endpoint slices by the key of the Service that they belong to.
+	ByService = "service"
 )
 
-// Informers are the local pictures, one per kind. Indexes: Pods ByNode, ByOwner, ByNamespace; ReplicaSets ByOwner, ByNamespace; Deployments and ResourceQuotas ByNamespace.
+// Informers are the local pictures, one per kind. Indexes: Pods ByNode, ByOwner, ByNamespace; ReplicaSets ByOwner, ByNamespace; Deployments, ResourceQuotas, Budgets and Services
+// ByNamespace; EndpointSlices ByService.
 type Informers struct {
 	Pods        *kubeapi.Informer[*corev1.Pod]
 	Nodes       *kubeapi.Informer[*corev1.Node]
@@ -45,6 +50,10 @@ type Informers struct {
 	ResourceQuotas  *kubeapi.Informer[*corev1.ResourceQuota]
 	Claims          *kubeapi.Informer[*corev1.PersistentVolumeClaim]
 	Volumes         *kubeapi.Informer[*corev1.PersistentVolume]
+	Budgets         *kubeapi.Informer[*policyv1.PodDisruptionBudget]
+	Services        *kubeapi.Informer[*corev1.Service]
+	EndpointSlices  *kubeapi.Informer[*discoveryv1.EndpointSlice]
+	Endpoints       *kubeapi.Informer[*corev1.Endpoints]
 	// CertificateRequests are what somebody may have approved.
 	CertificateRequests *kubeapi.Informer[*certificatesv1.CertificateSigningRequest]
 }
@@ -70,6 +79,10 @@ func New(pr *kubeapi.Process) *Informers {
 		ResourceQuotas:  kubeapi.NewInformer[*corev1.ResourceQuota](pr, kinds.ResourceQuotas, kubeapi.InformerOptions{}),
 		Claims:          kubeapi.NewInformer[*corev1.PersistentVolumeClaim](pr, kinds.PersistentVolumeClaims, kubeapi.InformerOptions{}),
 		Volumes:         kubeapi.NewInformer[*corev1.PersistentVolume](pr, kinds.PersistentVolumes, kubeapi.InformerOptions{}),
+		Budgets:         kubeapi.NewInformer[*policyv1.PodDisruptionBudget](pr, kinds.PodDisruptionBudgets, kubeapi.InformerOptions{}),
+		Services:        kubeapi.NewInformer[*corev1.Service](pr, kinds.Services, kubeapi.InformerOptions{}),
+		EndpointSlices:  kubeapi.NewInformer[*discoveryv1.EndpointSlice](pr, kinds.EndpointSlices, kubeapi.InformerOptions{}),
+		Endpoints:       kubeapi.NewInformer[*corev1.Endpoints](pr, kinds.Endpoints, kubeapi.InformerOptions{}),
 
 		CertificateRequests: kubeapi.NewInformer[*certificatesv1.CertificateSigningRequest](pr, kinds.CertificateSigningRequests, kubeapi.InformerOptions{}),
 	}
@@ -79,6 +92,11 @@ func New(pr *kubeapi.Process) *Informers {
 	in.ReplicaSets.Index(ByOwner, func(rs *appsv1.ReplicaSet) []string { return []string{owner(rs)} })
 	in.ReplicaSets.Index(ByNamespace, func(rs *appsv1.ReplicaSet) []string { return []string{rs.Namespace} })
 	in.Deployments.Index(ByNamespace, func(d *appsv1.Deployment) []string { return []string{d.Namespace} })
+	in.Budgets.Index(ByNamespace, func(b *policyv1.PodDisruptionBudget) []string { return []string{b.Namespace} })
+	in.Services.Index(ByNamespace, func(s *corev1.Service) []string { return []string{s.Namespace} })
+	in.EndpointSlices.Index(ByService, func(s *discoveryv1.EndpointSlice) []string {
+		return []string{string(kubeapi.MakeKey(s.Namespace, s.Labels[discoveryv1.LabelServiceName]))}
+	})
 	in.ResourceQuotas.Index(ByNamespace, func(q *corev1.ResourceQuota) []string { return []string{q.Namespace} })
 	return in
 }
@@ -106,6 +124,10 @@ func (in *Informers) Start() {
 	in.ResourceQuotas.Start()
 	in.Claims.Start()
 	in.Volumes.Start()
+	in.Budgets.Start()
+	in.Services.Start()
+	in.EndpointSlices.Start()
+	in.Endpoints.Start()
 	in.CertificateRequests.Start()
 	in.Nodes.Start()
 	in.Leases.Start()
@@ -123,6 +145,10 @@ func (in *Informers) WaitSynced(p *sim.Proc) {
 	in.ResourceQuotas.WaitSynced(p)
 	in.Claims.WaitSynced(p)
 	in.Volumes.WaitSynced(p)
+	in.Budgets.WaitSynced(p)
+	in.Services.WaitSynced(p)
+	in.EndpointSlices.WaitSynced(p)
+	in.Endpoints.WaitSynced(p)
 	in.CertificateRequests.WaitSynced(p)
 	in.Nodes.WaitSynced(p)
 	in.Leases.WaitSynced(p)

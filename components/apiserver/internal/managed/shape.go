@@ -93,6 +93,15 @@ func planOf(t reflect.Type) *plan {
 	return makePlan(t)
 }
 
+// at is where a value lies, or where a copy of it does: values of maps have no place of their own.
+func at[T any](v reflect.Value) *T {
+	if v.CanAddr() {
+		return v.Addr().Interface().(*T)
+	}
+	x := v.Interface().(T)
+	return &x
+}
+
 func makePlan(t reflect.Type) *plan {
 	if p := plans.by[t]; p != nil {
 		return p
@@ -102,12 +111,12 @@ func makePlan(t reflect.Type) *plan {
 	switch t {
 	case timeType:
 		p.equal = func(a, b reflect.Value) bool {
-			return a.Addr().Interface().(*metav1.Time).Equal(b.Addr().Interface().(*metav1.Time))
+			return at[metav1.Time](a).Equal(at[metav1.Time](b))
 		}
 		return p
 	case microTimeType:
 		p.equal = func(a, b reflect.Value) bool {
-			return a.Addr().Interface().(*metav1.MicroTime).Equal(b.Addr().Interface().(*metav1.MicroTime))
+			return at[metav1.MicroTime](a).Equal(at[metav1.MicroTime](b))
 		}
 		return p
 	case quantityType:
