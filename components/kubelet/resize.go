@@ -88,7 +88,8 @@ func (k *Kubelet) freed(cause event.Seq) {
 
 // actuate gives the containers what the pod was allocated, and names those that have to start again for it.
 func (k *Kubelet) actuate(p *sim.Proc, w *pod, v view) []kill {
-	if w.has == w.allocated {
+	if sameResources(w.has, w.allocated) { // newer versions with other changes came in between
+		w.has = w.allocated
 		return nil
 	}
 	was, is := w.has, w.allocated
@@ -148,7 +149,7 @@ func resizeConditions(in statusInput) []corev1.PodCondition {
 	switch {
 	case in.deferred != nil:
 		return []corev1.PodCondition{condition(corev1.PodResizePending, true, in.deferred.reason, in.deferred.message)}
-	case in.has != in.allocated:
+	case !sameResources(in.has, in.allocated):
 		return []corev1.PodCondition{condition(corev1.PodResizeInProgress, true, "", "")}
 	}
 	return nil

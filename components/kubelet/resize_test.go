@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
 )
 
@@ -63,6 +64,13 @@ func TestAPodIsResizedWhileItRuns(t *testing.T) {
 	m.c.Run(10 * time.Second)
 	if c, d := m.pod("c"), m.pod("d"); c.Status.Reason != "OutOfcpu" || d.Status.Phase != corev1.PodRunning {
 		t.Errorf("what was resized counts: c is %s %s, d is %s", is(c), c.Status.Reason, is(d))
+	}
+	for _, r := range m.c.Records() {
+		if ch, ok := r.Event.(event.ObjectChanged); ok {
+			if e, ok := ch.Object.(*corev1.Event); ok && e.Reason == "ResizeCompleted" && e.Count > 1 {
+				t.Errorf("told %d times: %s", e.Count, e.Message)
+			}
+		}
 	}
 	messages := m.expectEvents("Pod", "b", "Pulling", "Pulled", "Created", "Started", "ResizeDeferred", "ResizeInfeasible", "ResizeDeferred", "ResizeStarted", "ResizeCompleted")
 	if len(messages) > 5 && !strings.HasSuffix(messages[5], `"generation":3,"error":"Node didn't have enough capacity: cpu, requested: 5000, capacity: 4000"}`) {
