@@ -6,8 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
@@ -30,14 +31,7 @@ func storageClassResource() *resource.Resource {
 
 func validateStorageClass(c *storagev1.StorageClass) field.ErrorList {
 	var errs field.ErrorList
-	at := field.NewPath("provisioner")
-	if c.Provisioner == "" {
-		errs = append(errs, field.Required(at, ""))
-	} else {
-		for _, text := range validation.IsQualifiedName(strings.ToLower(c.Provisioner)) {
-			errs = append(errs, field.Invalid(at, strings.ToLower(c.Provisioner), text))
-		}
-	}
+	errs = append(errs, provisioner(c.Provisioner, field.NewPath("provisioner"))...)
 	errs = append(errs, parameters(c.Parameters, field.NewPath("parameters"))...)
 	policies := []corev1.PersistentVolumeReclaimPolicy{corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRetain}
 	if p := c.ReclaimPolicy; p != nil && *p != "" && !slices.Contains(policies, *p) {
@@ -49,6 +43,49 @@ func validateStorageClass(c *storagev1.StorageClass) field.ErrorList {
 		errs = append(errs, field.Required(field.NewPath("volumeBindingMode"), ""))
 	case !slices.Contains(modes, *m):
 		errs = append(errs, field.NotSupported(field.NewPath("volumeBindingMode"), *m, modes))
+	}
+	return append(errs, topologies(c.AllowedTopologies, field.NewPath("allowedTopologies"))...)
+}
+
+func lower(name string) string { return strings.ToLower(name) }
+
+// provisioner checks the name of who makes volumes, which is looked at and shown in small letters.
+func provisioner(name string, at *field.Path) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	return check.QualifiedName(lower(name), at)
+}
+
+// topologies checks where volumes of a class may be: no term may say what another one says.
+func topologies(terms []corev1.TopologySelectorTerm, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	var before []map[string]sets.Set[string]
+	for i, t := range terms {
+		expressions := at.Index(i).Child("matchLabelExpressions")
+		says := map[string]sets.Set[string]{}
+		for j, r := range t.MatchLabelExpressions {
+			at := expressions.Index(j)
+			if len(r.Values) == 0 {
+				errs = append(errs, field.Required(at.Child("values"), ""))
+			}
+			values := sets.New[string]()
+			for n, v := range r.Values {
+				if values.Has(v) {
+					errs = append(errs, field.Duplicate(at.Child("values").Index(n), v))
+				}
+				values.Insert(v)
+			}
+			errs = append(errs, check.LabelKey(r.Key, at.Child("key"))...)
+			if _, twice := says[r.Key]; twice {
+				errs = append(errs, field.Duplicate(at.Child("key"), r.Key))
+			}
+			says[r.Key] = values
+		}
+		if slices.ContainsFunc(before, func(b map[string]sets.Set[string]) bool { return apiequality.Semantic.DeepEqual(b, says) }) {
+			errs = append(errs, field.Duplicate(expressions, ""))
+		}
+		before = append(before, says)
 	}
 	return errs
 }
