@@ -20,5 +20,6 @@ func mutatingAdmissionPolicyResource() *resource.Resource {
 		}),
 		Generation: true,
 		Spec:       resource.TypedSpec(func(o *admissionregistrationv1.MutatingAdmissionPolicy) any { return o.Spec }),
+		Validate:   resource.TypedCheck(validateMutatingPolicy),
 	}
 }

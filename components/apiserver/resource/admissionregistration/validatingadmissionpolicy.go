@@ -3,6 +3,7 @@ package admissionregistration
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/components/apiserver/resource/check"
@@ -29,6 +30,14 @@ func validatingAdmissionPolicyResource() *resource.Resource {
 			} else {
 				o.Status = old.Status
 			}
+		}),
+		UpdateWhole: true,
+		Validate:    resource.TypedCheck(validateValidatingPolicy),
+		ValidateUpdate: resource.TypedCheckUpdate(func(o, _ *admissionregistrationv1.ValidatingAdmissionPolicy, sub string) field.ErrorList {
+			if sub == "status" {
+				return validatePolicyStatus(o)
+			}
+			return validateValidatingPolicy(o)
 		}),
 	}
 }
