@@ -131,16 +131,14 @@ func (s *Server) taken(p *sim.Proc, r *kubeapi.Request, now time.Time) *request 
 	return rq
 }
 
-// traced tells requests that are journalled one by one: all that write, but for renewals of Leases, and what clients from outside read.
+// traced tells requests that are journalled one by one: all that write, but for renewals of Leases, and what clients from outside read and watch.
 func (s *Server) traced(r *kubeapi.Request) bool {
 	if r.Container != nil && r.Container.Again {
 		return false
 	}
 	switch r.Verb {
-	case kubeapi.Get, kubeapi.List:
+	case kubeapi.Get, kubeapi.List, kubeapi.Watch:
 		return r.From.Host == kubeapi.Outside && r.Kind != nil
-	case kubeapi.Watch:
-		return false
 	case kubeapi.Update:
 		if l, ok := r.Object.(*coordinationv1.Lease); ok {
 			return !s.renewal(l)

@@ -84,6 +84,7 @@ func (c *cache) watch(p *sim.Proc, rq *request, via *simnet.Addr) (*kubeapi.Watc
 		w.onEnd = func() { end.Stop() }
 	}
 	w.stream = simnet.Open[kubeapi.WatchEvent](s.proc.Net, s.proc.Addr, rq.From, via, s.proc.Group)
+	w.stream.Number = w.id
 	if rq.Kind.Namespaced && rq.Namespace != "" {
 		w.prefix = rq.Kind.Key(rq.Namespace, "")
 	}

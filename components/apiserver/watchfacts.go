@@ -26,7 +26,11 @@ func (c *cache) announce(w *watcher, after int64) {
 	by := client(w.rq.From)
 	opened := event.WatchOpened{Server: s.proc.Addr.Host, Watch: w.id, Resource: w.rq.Kind.String(), Namespace: w.rq.Namespace, Selector: selector(w.rq.Request),
 		User: w.rq.user.Name, Client: by, Revision: after}
-	began := s.emit(w.rq.Cause, opened)
+	cause := w.rq.record
+	if cause == 0 {
+		cause = w.rq.Cause
+	}
+	began := s.emit(cause, opened)
 	w.stream.OnClose(func() {
 		if !s.proc.Group.Dead() {
 			s.emit(began, event.WatchClosed{Server: opened.Server, Watch: w.id, Resource: opened.Resource, Client: by, Reason: w.ended()})

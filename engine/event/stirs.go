@@ -51,7 +51,7 @@ func (a *Await) Calm(now time.Time) bool {
 // Stirs reports whether a fact means that something is going on beyond heartbeats, samples, counts and the giving of orders. A step goes on to the next that does.
 func Stirs(e Event) bool {
 	switch e.(type) {
-	case CommandGiven, CommandDone, LeaseRenewed, RaftProgress, RequestTally, WatchOpened, WatchClosed, ClientConnected, ClientGone, QueueChanged, RateChanged, RequestDone, RequestReceived, StoreCompacted, StoreLease:
+	case CommandGiven, CommandDone, LeaseRenewed, RaftProgress, RequestTally, WatchOpened, WatchClosed, WatchBehind, ClientConnected, ClientGone, QueueChanged, RateChanged, RequestDone, RequestReceived, StoreCompacted, StoreLease:
 		return false
 	}
 	return quietly(e)

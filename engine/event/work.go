@@ -9,7 +9,7 @@ import (
 
 // ---- API requests
 
-// RequestReceived: an API server took in a request. Reads and lease renewals of components are not listed, only counted (RequestTally); reads of clients from outside are.
+// RequestReceived: an API server took in a request. Reads and lease renewals of components are not listed, only counted (RequestTally); what clients from outside read and watch is.
 type RequestReceived struct {
 	Server      string // host of the API server
 	Verb        string // get, list, watch, create, update, patch, delete
@@ -76,6 +76,17 @@ type WatchClosed struct {
 	Resource string
 	Client   Actor
 	Reason   string
+}
+
+// WatchBehind: the client of a watch is behind with reading. Told of clients from outside, once a second (simulated) while it changes; Changes 0: it has caught up.
+type WatchBehind struct {
+	Server string
+	Watch  uint64
+	Client Actor
+	// Changes sent that it has not read.
+	Changes int `json:",omitempty"`
+	// Since is when the oldest of them reached it.
+	Since time.Time `json:",omitzero"`
 }
 
 // ---- clients from outside
@@ -235,6 +246,7 @@ func (RequestDone) Name() string       { return "RequestDone" }
 func (RequestTally) Name() string      { return "RequestTally" }
 func (WatchOpened) Name() string       { return "WatchOpened" }
 func (WatchClosed) Name() string       { return "WatchClosed" }
+func (WatchBehind) Name() string       { return "WatchBehind" }
 func (ClientConnected) Name() string   { return "ClientConnected" }
 func (ClientGone) Name() string        { return "ClientGone" }
 func (QueueChanged) Name() string      { return "QueueChanged" }

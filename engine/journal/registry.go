@@ -20,7 +20,7 @@ var registry = table(
 	fact[event.MembersChanged](), fact[event.StoreCompacted](), fact[event.StoreDefragmented](), fact[event.StoreAlarm](), fact[event.StoreLease](), fact[event.StoreQuota](),
 	fact[event.StoreBackedUp](), fact[event.StoreRestored](), fact[event.DiskChanged](), fact[event.DiskSetAside](), fact[event.TrapSet](), fact[event.TrapSprung](), fact[event.StoreDiverged](),
 	objectFact(), fact[event.LeaseRenewed](),
-	fact[event.RequestReceived](), fact[event.RequestDone](), fact[event.RequestTally](), fact[event.WatchOpened](), fact[event.WatchClosed](), fact[event.ClientConnected](), fact[event.ClientGone](),
+	fact[event.RequestReceived](), fact[event.RequestDone](), fact[event.RequestTally](), fact[event.WatchOpened](), fact[event.WatchClosed](), fact[event.WatchBehind](), fact[event.ClientConnected](), fact[event.ClientGone](),
 	fact[event.QueueChanged](), fact[event.Reconciled](), fact[event.Leading](), fact[event.SchedulingAttempt](), fact[event.PodQueued](),
 	fact[event.NodeJudged](), fact[event.EvictionPlanned](), fact[event.EvictionCancelled](), fact[event.ContainerChanged](), fact[event.Crashed](),
 )

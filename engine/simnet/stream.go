@@ -16,6 +16,9 @@ const keepAlive = 45 * time.Second
 // Stream carries values from a server process to a client process in order, as one open HTTP/2 stream does: while the link is cut, values wait at the
 // sender (the transport retransmits); when it heals within the keep-alive they arrive, otherwise the client's end breaks with ErrTimeout.
 type Stream[T any] struct {
+	// Number is what the server calls it, where it numbers its streams.
+	Number uint64
+
 	net            *Net
 	server, client Addr
 	via            *Addr      // a proxy on the way
@@ -92,6 +95,9 @@ func (s *Stream[T]) Close(err error) {
 	}
 	s.onClose = nil
 }
+
+// Server is the process that sends.
+func (s *Stream[T]) Server() Addr { return s.server }
 
 // Closed reports whether the stream has ended.
 func (s *Stream[T]) Closed() bool { return s.err != nil }

@@ -157,6 +157,8 @@ func (f *finder) find(r *event.Record) {
 		f.process(e.Member, "etcd")
 	case event.WatchOpened:
 		f.say(processPrefix, e.Server, "/apiserver")
+	case event.WatchBehind:
+		f.say(processPrefix, e.Server, "/apiserver")
 	case event.WatchClosed:
 		f.say(processPrefix, e.Server, "/apiserver")
 	case event.Leading:

@@ -126,6 +126,8 @@ func (w *World) fold(r event.Record) {
 	case event.WatchOpened:
 		w.watchOpened(r, e)
 		w.clientWatches(r, e.Client, e.Server, "")
+	case event.WatchBehind:
+		w.watchBehind(r, e)
 	case event.WatchClosed:
 		w.closeWatch(watchKey(e.Server, e.Watch))
 		w.clientWatches(r, e.Client, e.Server, e.Reason)

@@ -13,6 +13,10 @@ type Client struct {
 	Seq event.Seq // of its ClientConnected
 	// Server it asked last, by host; empty: it has asked nobody yet, as far as is told.
 	Server string
+	// As is who the API servers take it for: the user of its last request.
+	As string
+	// Behind counts changes that it has not read, over all its watches.
+	Behind int
 	// Asked counts requests that are told one by one, Failed those answered with 400 or more, InFlight those without an answer yet, Slow watches that were ended because it read too slowly.
 	Asked, Failed, InFlight, Slow int
 	// LastAt is when it last asked, was answered, or a watch of it opened or ended.
@@ -22,16 +26,19 @@ type Client struct {
 // Program is what the clients of one program and user are together. It stays for ProgramLinger after the last of them has gone, so that what comes and goes many times a second does
 // not flicker on a screen.
 type Program struct {
-	Name, User string
-	Door       string // of the client that came last
+	Name string
+	// User and Door are those of the client that came or asked last.
+	User, Door string
 	// Present clients, and how many have come since the program was first there.
 	Present, Came int
 	Asked, Failed int
-	LastAt        time.Time // of anything told of it
+	// Behind counts changes that its clients have not read.
+	Behind int
+	LastAt time.Time // of anything told of it
 }
 
 // ProgramLinger is how long a program is remembered after its last client has gone, by simulated time.
-const ProgramLinger = 10 * time.Second
+const ProgramLinger = 30 * time.Second
 
 // TooSlow is the reason of event.WatchClosed that tells of a client that did not keep up.
 const TooSlow = "the client was too slow"
@@ -74,8 +81,9 @@ func (w *World) clientLeft(r event.Record, seq event.Seq) {
 	if !ok {
 		return
 	}
-	w.indexes.clients.Delete(string(c.Client))
 	w.forgetRequests(func(a ask) bool { return a.by == seq })
+	w.changeProgram(c.Program(), func(p *Program) { p.Behind -= c.Behind })
+	w.indexes.clients.Delete(string(c.Client))
 	var keys []string
 	w.WatchesOf(c.Client, func(o *Watch) bool { keys = append(keys, watchKey(o.Server, o.Watch)); return true })
 	for _, key := range keys {
@@ -109,10 +117,10 @@ func (w *World) forgetRequests(lost func(ask) bool) {
 }
 
 func (w *World) requestReceived(r event.Record, e event.RequestReceived) {
-	if w.changeClient(r.Cause, func(c *Client) { c.Server, c.LastAt = e.Server, r.At; c.Asked++; c.InFlight++ }) {
+	if w.changeClient(r.Cause, func(c *Client) { c.Server, c.LastAt, c.As = e.Server, r.At, e.User; c.Asked++; c.InFlight++ }) {
 		w.indexes.asking.Set(r.Seq, ask{r.Cause, e.Server})
 		c, _ := w.Clients.Get(r.Cause)
-		w.programs(r.At, c, func(p *Program) { p.Asked++ })
+		w.programs(r.At, c, func(p *Program) { p.Asked++; p.User = e.User })
 	}
 }
 
@@ -127,7 +135,7 @@ func (w *World) requestDone(r event.Record, e event.RequestDone) {
 		failed = 1
 	}
 	ok := w.changeClient(by, func(c *Client) {
-		c.Server, c.LastAt, c.Failed = e.Server, r.At, c.Failed+failed
+		c.Server, c.LastAt, c.As, c.Failed = e.Server, r.At, e.User, c.Failed+failed
 		if received {
 			c.InFlight--
 		} else {
@@ -139,7 +147,7 @@ func (w *World) requestDone(r event.Record, e event.RequestDone) {
 	}
 	c, _ := w.Clients.Get(by)
 	w.programs(r.At, c, func(p *Program) {
-		p.Failed += failed
+		p.User, p.Failed = e.User, p.Failed+failed
 		if !received {
 			p.Asked++
 		}
@@ -182,6 +190,15 @@ func (w *World) programs(at time.Time, c *Client, change func(*Program)) {
 	p.LastAt = at
 	change(&p)
 	w.Programs.Set(key, &p)
+}
+
+// changeProgram replaces a program that is known.
+func (w *World) changeProgram(key string, change func(*Program)) {
+	if old, ok := w.Programs.Get(key); ok {
+		p := *old
+		change(&p)
+		w.Programs.Set(key, &p)
+	}
 }
 
 // forgetPrograms drops those whose clients have all been gone for a while.

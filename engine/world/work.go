@@ -39,6 +39,9 @@ type Watch struct {
 	event.WatchOpened
 	At  time.Time
 	Seq event.Seq
+	// Behind counts changes that its client has not read, the oldest of which reached it at BehindSince; told of clients from outside.
+	Behind      int
+	BehindSince time.Time
 }
 
 // The measure of a History.
@@ -218,6 +221,31 @@ func (w *World) watchOpened(r event.Record, e event.WatchOpened) {
 func (w *World) closeWatch(key string) {
 	if old, ok := w.Watches.Delete(key); ok {
 		w.indexes.watching.Delete(string(old.Client) + " " + key)
+		w.lag(old.Client, -old.Behind)
+	}
+}
+
+func (w *World) watchBehind(_ event.Record, e event.WatchBehind) {
+	key := watchKey(e.Server, e.Watch)
+	old, ok := w.Watches.Get(key)
+	if !ok {
+		return
+	}
+	o := *old
+	o.Behind, o.BehindSince = e.Changes, e.Since
+	w.Watches.Set(key, &o)
+	w.lag(o.Client, o.Behind-old.Behind)
+}
+
+// lag adds to what a client from outside and its program have not read.
+func (w *World) lag(client event.Actor, changes int) {
+	if changes == 0 {
+		return
+	}
+	if seq, ok := w.indexes.clients.Get(string(client)); ok {
+		w.changeClient(seq, func(c *Client) { c.Behind += changes })
+		c, _ := w.Clients.Get(seq)
+		w.changeProgram(c.Program(), func(p *Program) { p.Behind += changes })
 	}
 }
 

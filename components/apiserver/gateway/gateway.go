@@ -42,6 +42,9 @@ type Gateway struct {
 	cfg     Config
 	clients []*Client // present, in the order of their coming; loop only
 	named   map[string]int
+	// watching are the open watches; measuring: their lag is looked after. Loop only.
+	watching  []*Watch
+	measuring bool
 
 	mu     sync.Mutex
 	still  bool

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
+	"time"
 
 	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/sim"
 )
 
@@ -19,9 +22,11 @@ type Watch struct {
 	c      *Client
 	stream *kubeapi.WatchStream // loop only
 	roomy  sim.Cond             // loop only: there is room again
+	told   int                  // loop only: how far behind it was last told to be
 
 	mu     sync.Mutex
 	events []kubeapi.WatchEvent
+	oldest time.Time // when the first of events came; simulated
 	err    error
 	full   bool
 	bell   chan struct{} // holds one token when there is news
@@ -40,6 +45,7 @@ func (c *Client) Watch(ctx context.Context, r *kubeapi.Request) (*Watch, error) 
 			return struct{}{}, ctx.Err()
 		}
 		w.stream = stream
+		c.g.follow(w)
 		p.Go("watch", w.receive)
 		return struct{}{}, nil
 	})
@@ -74,9 +80,57 @@ func (w *Watch) put(e kubeapi.WatchEvent) bool {
 		w.full = true
 		return false
 	}
+	if len(w.events) == 0 {
+		w.oldest = w.c.g.cfg.Loop.Now()
+	}
 	w.events = append(w.events, e)
 	w.ring()
 	return true
+}
+
+// Measure of how far clients are behind with reading, simulated.
+const (
+	lagEvery = time.Second
+	lagAfter = 2 * time.Second // what waits for less is on its way
+)
+
+// follow looks after the lag of a watch while it is open. Loop.
+func (g *Gateway) follow(w *Watch) {
+	g.watching = append(g.watching, w)
+	w.stream.OnClose(func() { g.watching = slices.DeleteFunc(g.watching, func(x *Watch) bool { return x == w }) })
+	if !g.measuring && len(g.watching) > 0 {
+		g.measuring = true
+		g.cfg.Loop.After(lagEvery, g.measure)
+	}
+}
+
+// measure tells of the watches whose clients are behind, and of those that have caught up; it goes on while there are watches.
+func (g *Gateway) measure() {
+	for _, w := range g.watching {
+		w.tellLag()
+	}
+	if g.measuring = len(g.watching) > 0; g.measuring {
+		g.cfg.Loop.After(lagEvery, g.measure)
+	}
+}
+
+func (w *Watch) tellLag() {
+	g := w.c.g
+	w.mu.Lock()
+	held, since := len(w.events), w.oldest
+	w.mu.Unlock()
+	behind := 0
+	if held > 0 && g.cfg.Loop.Now().Sub(since) >= lagAfter {
+		behind = held + w.stream.Waiting()
+	} else {
+		since = time.Time{}
+	}
+	if behind == w.told {
+		return
+	}
+	w.told = behind
+	me := event.On(w.c.addr.Process, w.c.addr.Host)
+	g.cfg.Sink.Emit(me, w.c.came, event.WatchBehind{Server: w.stream.Server().Host, Watch: w.stream.Number, Client: me, Changes: behind, Since: since})
 }
 
 func (w *Watch) end(err error) {
