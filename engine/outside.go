@@ -28,7 +28,7 @@ func (e *Engine) SignWith(sign csrsigning.Sign) { e.sign = sign }
 // Outside opens the cluster for clients from outside. Before Run; once.
 func (e *Engine) Outside() *Outside {
 	e.outside = true
-	g := gateway.New(gateway.Config{Loop: e.loop, Net: e.net, Sink: e.journal, Cause: e.root})
+	g := gateway.New(gateway.Config{Loop: e.loop, Net: e.net, Sink: e.journal})
 	o := &Outside{Gateway: g, Balancer: &gateway.Door{Name: "balancer"}, Custom: e.custom}
 	haproxy := simnet.Addr{Host: "balancer", Process: "haproxy"}
 	o.Balancer.Dial = func(from simnet.Addr) *kubeapi.Dialer {

@@ -6,6 +6,7 @@ import (
 
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/layout"
+	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/theme"
@@ -206,7 +207,9 @@ func (m *model) crumbs(f view.Frame) []string {
 			name = t.Namespace + "/" + name
 		}
 		out = append(out, title(name))
-	case target.Client, target.Zone:
+	case target.Client:
+		out = append(out, title(motion.Label(t.Name)))
+	case target.Zone:
 		out = append(out, title(t.Name))
 	}
 	for _, p := range room.pages {

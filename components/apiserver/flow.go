@@ -25,6 +25,7 @@ func (s *Server) seat(p *sim.Proc, rq *request) error {
 	if rq.Kind != nil {
 		a.Group, a.Resource = rq.Kind.Group, rq.Kind.Resource
 	}
+	rq.level = flowcontrol.LevelOf(a)
 	v, free := s.flow.Enter(p, a, s.width(rq), rq.deadline.Sub(p.Now()))
 	rq.free = free
 	if v.Refused != "" {

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -31,12 +32,26 @@ func (f *inflight) enter(rq *request) (leave func()) {
 	return func() { f.all.Delete(n) }
 }
 
-// reportStalled journals the requests that have been in flight for long, when they are not those told last. Called once a tally.
+// reportStalled journals the requests that have been in flight for long and those that wait for a seat, when they are not those told last. Called once a tally.
 func (s *Server) reportStalled(now time.Time) {
 	q := event.QueueChanged{Queue: requestsQueue}
+	queued := s.flow.Waiting()
+	for _, l := range s.flow.Levels() {
+		if queued > 0 && l.Waiting > 0 {
+			if q.Parts == nil {
+				q.Parts = map[string]int{}
+			}
+			q.Parts[l.Name] = l.Waiting
+		}
+	}
 	s.inflight.all.Scan(func(_ uint64, rq *request) bool {
 		if now.Sub(rq.received) < slowAfter {
-			return false // those behind it came later
+			if queued == 0 || q.Waiting >= queued {
+				return false // those behind it came later
+			}
+			if rq.stage != stageFlow {
+				return true
+			}
 		}
 		state := event.ItemInWork
 		if rq.stage == stageFlow {
@@ -56,6 +71,9 @@ func (s *Server) reportStalled(now time.Time) {
 			if rq.stage != "" {
 				why += ", in stage " + rq.stage
 			}
+			if rq.level != "" && state == event.ItemWaiting {
+				why += ", level " + rq.level
+			}
 			cause := rq.record
 			if cause == 0 {
 				cause = rq.Cause
@@ -64,7 +82,7 @@ func (s *Server) reportStalled(now time.Time) {
 		}
 		return true
 	})
-	if q.InWork == s.inflight.last.InWork && q.Waiting == s.inflight.last.Waiting && slices.Equal(q.Items, s.inflight.last.Items) {
+	if q.InWork == s.inflight.last.InWork && q.Waiting == s.inflight.last.Waiting && maps.Equal(q.Parts, s.inflight.last.Parts) && slices.Equal(q.Items, s.inflight.last.Items) {
 		return
 	}
 	s.inflight.last = q

@@ -49,6 +49,7 @@ type request struct {
 	// ports of nodes, as the present try found them in the store; nil: it has not looked.
 	ports *portState
 
+	level  string // of priority and fairness
 	stages []event.Stage
 	began  time.Time // of the present stage
 	stage  string

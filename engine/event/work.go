@@ -91,7 +91,8 @@ type WatchBehind struct {
 
 // ---- clients from outside
 
-// ClientConnected: a program outside came in. It is a process of the model from now on, and Client of the watches it opens.
+// ClientConnected: a program outside came in. It is a process of the model from now on, and Client of the watches it opens. Nothing in the model is its cause: as with an order, what
+// follows from it begins here.
 type ClientConnected struct {
 	Client Actor
 	// Door is where it came in: "balancer", or the host of a master.

@@ -3,6 +3,7 @@ package world
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 	"time"
 
@@ -26,10 +27,13 @@ type Backend struct {
 	Reason  string
 	Since   time.Time
 	// Total requests served, and the rate per simulated second over the last tally.
-	Total   int
-	PerSec  float64
-	Watches int
-	LastAt  time.Time
+	Total  int
+	PerSec float64
+	// TooMany counts requests answered with 429 Too Many Requests, and the rate of them over the last tally.
+	TooMany       int
+	TooManyPerSec float64
+	Watches       int
+	LastAt        time.Time
 	// History counts requests as Done.
 	History History
 }
@@ -185,10 +189,12 @@ func (w *World) requestTally(r event.Record, e event.RequestTally) {
 	if old, ok := w.Backends.Get(e.Server); ok {
 		b = *old
 	}
-	b.PerSec = 0
+	b.PerSec, b.TooManyPerSec = 0, 0
 	if d := r.At.Sub(b.LastAt).Seconds(); d > 0 {
 		b.PerSec = float64(e.Total) / d
+		b.TooManyPerSec = float64(e.ByCode[http.StatusTooManyRequests]) / d
 	}
+	b.TooMany += e.ByCode[http.StatusTooManyRequests]
 	b.Total += e.Total
 	b.Watches, b.LastAt = e.Watches, r.At
 	b.History = b.History.add(r.At, step{done: int64(b.Total)})

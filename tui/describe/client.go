@@ -18,6 +18,10 @@ const clientsMost = 200
 
 // outside is a client from outside, or the clients of one program; a person of whom only the name is known has no more than that.
 func (r *rows) outside(f view.Frame, name string) {
+	if name == motion.Others {
+		r.programs(f)
+		return
+	}
 	if program := motion.ProgramOf(name); program != "" {
 		r.programOf(f, program)
 		return
@@ -31,7 +35,7 @@ func (r *rows) outside(f view.Frame, name string) {
 		return
 	}
 	r.line(say("detail.state"), widget.S(string(fine.Symbol)+" "+say("detail.client-here", "since", age(f.Now, c.At)), theme.OK)).Seq = c.Seq
-	r.who(f, c.User)
+	r.who(f, c.User, c.As)
 	if c.UserAgent != "" {
 		r.field(say("detail.client-agent"), c.UserAgent, theme.Text)
 	}
@@ -63,11 +67,14 @@ func (r *rows) outside(f view.Frame, name string) {
 		if o.Namespace != "" {
 			what += " -n " + o.Namespace
 		}
-		row := r.line(clock(f, o.At), widget.S(padTo(what, 24)+" ", theme.Title), widget.S(sanitize.Text(o.Selector), theme.Text))
+		row := r.line(clock(f, o.At), widget.S(padTo(sanitize.Text(what), 22)+" ", theme.Title), widget.S(sanitize.Text(o.Server)+"  ", theme.Text), widget.S(sanitize.Text(o.Selector), theme.Text))
 		if o.Revision > 0 {
 			row.Line = append(row.Line, widget.S("  "+say("detail.watch-from", "revision", o.Revision), theme.Dim))
 		}
-		row.Seq = o.Seq
+		if o.Behind > 0 {
+			row.Line = append(row.Line, widget.S("  "+say("detail.behind", "n", o.Behind, "since", age(f.Now, o.BehindSince)), theme.Waiting))
+		}
+		row.Seq, row.Target = o.Seq, target.Target{Kind: target.Process, Host: o.Server, Process: "apiserver"}
 		return true
 	})
 	if n > clientsMost {
@@ -88,7 +95,7 @@ func (r *rows) programOf(f view.Frame, key string) {
 		style, sign = theme.Dim, still.Symbol
 	}
 	r.line(say("detail.state"), widget.S(string(sign)+" "+say("detail.program", "n", p.Present, "came", p.Came), style))
-	r.who(f, p.User)
+	r.who(f, p.User, "")
 	r.asked(f, p.Asked, p.Failed, 0)
 	n := 0
 	f.World.Clients.Scan(func(_ event.Seq, c *world.Client) bool {
@@ -105,6 +112,9 @@ func (r *rows) programOf(f view.Frame, key string) {
 		f.World.WatchesOf(c.Client, func(*world.Watch) bool { watches++; return true })
 		row := r.line(sanitize.Text(c.Client.Component()), widget.S(padTo(c.Door, 10)+" ", theme.Text), widget.S(say("detail.client-row", "asked", c.Asked, "failed", c.Failed, "flight", c.InFlight, "watches", watches)+"  ", theme.Text),
 			widget.S(sanitize.Text(c.Command), theme.Dim))
+		if c.Behind > 0 {
+			row.Line = append(row.Line, widget.S("  "+say("detail.client-behind", "n", c.Behind), theme.Waiting))
+		}
 		row.Target, row.Seq = target.Target{Kind: target.Client, Name: string(c.Client)}, c.Seq
 		return true
 	})
@@ -113,11 +123,44 @@ func (r *rows) programOf(f view.Frame, key string) {
 	}
 }
 
-func (r *rows) who(f view.Frame, user string) {
+// programs lists all programs from outside.
+func (r *rows) programs(f view.Frame) {
+	say := f.Words.Say
+	r.title(say("detail.programs"))
+	n := 0
+	f.World.Programs.Scan(func(key string, p *world.Program) bool {
+		if n++; n > clientsMost {
+			return false
+		}
+		st := fine
+		if p.Present <= 0 {
+			st = still
+		}
+		row := r.line(sanitize.Text(p.Name), widget.S(string(st.Symbol)+" ", st.Style), widget.S(say("detail.program-row", "n", p.Present, "asked", p.Asked, "failed", p.Failed)+"  ", theme.Text),
+			widget.S(sanitize.Text(p.User), theme.Dim))
+		if p.Behind > 0 {
+			row.Line = append(row.Line, widget.S("  "+say("detail.client-behind", "n", p.Behind), theme.Waiting))
+		}
+		row.Target = target.Target{Kind: target.Client, Name: motion.Outside(key)}
+		return true
+	})
+	if more := f.World.Programs.Len() - clientsMost; more > 0 {
+		r.line("", widget.S(say("detail.more", "n", more), theme.Dim))
+	}
+}
+
+// who is the name that a client's certificate has, and whom the API servers took it for last where that is another: a token says who it is with each request, and one may act as another.
+func (r *rows) who(f view.Frame, user, as string) {
+	if user == "" && as != "" {
+		user, as = as, ""
+	}
 	if user == "" {
 		user = f.Words.Say("story.client-nobody")
 	}
 	r.field(f.Words.Say("detail.client-user"), user, theme.Title)
+	if as != "" && as != user {
+		r.field(f.Words.Say("detail.client-as"), as, theme.Title)
+	}
 }
 
 // way is where a client came in and which API server it asked last.

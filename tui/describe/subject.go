@@ -97,6 +97,9 @@ func Who(f view.Frame, r event.Record) string {
 	if e, ok := r.Event.(event.RequestDone); ok {
 		who = userName(e.User)
 	}
+	if c, ok := f.Outside(&r); ok {
+		return c.Client.Component()
+	}
 	for range 3 {
 		c, ok := f.Record(r.Cause)
 		if !ok {
@@ -104,6 +107,9 @@ func Who(f view.Frame, r event.Record) string {
 		}
 		switch e := c.Event.(type) {
 		case event.RequestReceived:
+			if c, ok := f.Outside(&c); ok {
+				return c.Client.Component()
+			}
 			if who = userName(e.User); who != controllerManager {
 				return who
 			}

@@ -107,14 +107,22 @@ type Lanes struct {
 	// asked are the last requests taken in, as causes of what follows.
 	asked [64]request
 	total map[string]int // requests by client
-	// outside are the clients from outside that are connected: the lane of each, by its ClientConnected.
-	outside map[event.Seq]string
+	// outside are the clients from outside that are connected, by their ClientConnected.
+	outside map[event.Seq]guest
 }
 
 type request struct {
 	seq  event.Seq
 	from string
 	sub  string
+	// direct: it did not come through the balancer.
+	direct bool
+}
+
+// guest is a client from outside: its lane, and whether it came in at a master's own door.
+type guest struct {
+	lane   string
+	direct bool
 }
 
 // Clear forgets everything: the reader has jumped to another instant.

@@ -44,6 +44,24 @@ const outsideMax = 1 << 14
 
 const outsidePrefix = "outside "
 
+// balancerDoor is the event.ClientConnected.Door of those that the balancer sends on.
+const balancerDoor = "balancer"
+
+// Label is a client in a few words: a program with its user ("kubectl (kubernetes-admin)"), one from outside by its name, others as they are called.
+func Label(client string) string {
+	if program := ProgramOf(client); program != "" {
+		name, user, _ := strings.Cut(program, " ")
+		if user == "" {
+			return name
+		}
+		return name + " (" + user + ")"
+	}
+	if a := event.Actor(client); a.Host() != "" {
+		return a.Component()
+	}
+	return client
+}
+
 // Outside is the client that a program outside is on the lanes (event.ClientConnected.Program).
 func Outside(program string) string { return outsidePrefix + program }
 
@@ -61,10 +79,10 @@ func (l *Lanes) Read(r event.Record, wall time.Time) {
 	switch e := r.Event.(type) {
 	case event.ClientConnected:
 		if l.outside == nil {
-			l.outside = map[event.Seq]string{}
+			l.outside = map[event.Seq]guest{}
 		}
 		if len(l.outside) < outsideMax {
-			l.outside[r.Seq] = Outside(e.Program())
+			l.outside[r.Seq] = guest{Outside(e.Program()), e.Door != balancerDoor}
 		}
 	case event.ClientGone:
 		delete(l.outside, r.Cause)
@@ -95,14 +113,15 @@ func (l *Lanes) Read(r event.Record, wall time.Time) {
 
 func (l *Lanes) received(r event.Record, e event.RequestReceived, wall time.Time) {
 	client, host := ClientOf(e.User)
-	if program, ok := l.outside[r.Cause]; ok {
-		client, host = program, ""
+	g, ok := l.outside[r.Cause]
+	if ok {
+		client, host = g.lane, ""
 	}
 	from := client
 	if host != "" {
 		from = host
 	}
-	l.asked[int(r.Seq%event.Seq(len(l.asked)))] = request{r.Seq, from, e.Subresource}
+	l.asked[int(r.Seq%event.Seq(len(l.asked)))] = request{r.Seq, from, e.Subresource, g.direct}
 	client = l.known(client)
 	l.asks(client)
 	if client == Inside {
@@ -110,7 +129,9 @@ func (l *Lanes) received(r event.Record, e event.RequestReceived, wall time.Time
 	}
 	m := Mark{Sign: Request, Verb: verbOf(e.Verb, e.Subresource), Name: e.ObjectName, Seq: r.Seq}
 	l.put(Lane{Ask, client, ""}, m, r.At, wall)
-	l.put(Lane{Serve, "", e.Server}, m, r.At, wall)
+	if !g.direct {
+		l.put(Lane{Serve, "", e.Server}, m, r.At, wall)
+	}
 	if client == Scheduler || client == Controllers || client == Kubelets {
 		l.put(Lane{Call, from, ""}, m, r.At, wall)
 		if client == Kubelets {
@@ -181,10 +202,11 @@ func verbOf(verb, sub string) string {
 
 func (l *Lanes) done(r event.Record, e event.RequestDone, wall time.Time) {
 	client, host := ClientOf(e.User)
-	if program, ok := l.outside[r.Cause]; ok {
-		client, host = program, ""
+	direct := false
+	if g, ok := l.outside[r.Cause]; ok {
+		client, host, direct = g.lane, "", g.direct
 	} else if q := l.asked[int(r.Cause%event.Seq(len(l.asked)))]; q.seq == r.Cause && r.Cause != 0 && ProgramOf(q.from) != "" {
-		client, host = q.from, ""
+		client, host, direct = q.from, "", q.direct
 	}
 	if client == Inside {
 		return
@@ -196,7 +218,9 @@ func (l *Lanes) done(r event.Record, e event.RequestDone, wall time.Time) {
 		return
 	}
 	l.back(Lane{Ask, l.known(client), ""}, m, r.At, wall)
-	l.back(Lane{Serve, "", e.Server}, m, r.At, wall)
+	if !direct {
+		l.back(Lane{Serve, "", e.Server}, m, r.At, wall)
+	}
 	if host != "" && e.Code >= 400 {
 		l.back(Lane{Call, host, ""}, m, r.At, wall)
 	}

@@ -64,6 +64,9 @@ type MasterInfo struct {
 	Leads, Claims bool
 	Scheduler     Role
 	Controllers   Role
+	// Queued requests wait for a seat at the API server (priority and fairness), the first since QueuedSince.
+	Queued      int
+	QueuedSince time.Time
 }
 
 // Role of an active-standby component on a machine.
@@ -202,6 +205,9 @@ func (s *Scene) master(w *world.World, m Machine, now time.Time) MasterInfo {
 	i := MasterInfo{Machine: m}
 	i.Member, _ = w.Members.Get(m.Name)
 	i.Backend, _ = w.Backends.Get(m.Name)
+	if q, ok := w.Queues.Get(string(event.On("apiserver", m.Name)) + " requests"); ok {
+		i.Queued, i.QueuedSince = q.Waiting, q.Oldest
+	}
 	i.Claims = i.Member != nil && i.Member.Role == "leader" && m.Up
 	i.Leads = i.Claims && s.Quorum.Leader == m.Name
 	i.Scheduler = role(w, m, "scheduler", "kube-system/kube-scheduler", s.ActiveScheduler, now)

@@ -8,6 +8,7 @@ package sentence
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -208,6 +209,8 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 			s.Weight, s.Tone = Notable, Warn
 		}
 		return s
+	case event.WatchBehind:
+		return t.behind(r, e, w)
 	case event.ClientConnected:
 		return t.client(e)
 	case event.ClientGone:
@@ -253,6 +256,24 @@ func (t *Teller) client(e event.ClientConnected) Sentence {
 	}
 	args := []any{"client", event.ProgramName(e.Client), "user", user, "door", e.Door}
 	return Sentence{Weight: Routine, Tone: Quiet, One: t.words.Say(key, args...), Fold: "client " + e.Program() + " " + e.Door, Many: t.many(many, args...)}
+}
+
+// behind tells of a client that reads its watch slowly.
+func (t *Teller) behind(r event.Record, e event.WatchBehind, w *world.World) Sentence {
+	what := ""
+	w.WatchesOf(e.Client, func(o *world.Watch) bool {
+		if o.Server == e.Server && o.Watch == e.Watch {
+			what = o.Resource
+		}
+		return what == ""
+	})
+	fold := "behind " + string(e.Client) + " " + e.Server + " " + strconv.FormatUint(e.Watch, 10)
+	if e.Changes == 0 {
+		return Sentence{Weight: Routine, Tone: Quiet, One: t.words.Say("story.caught-up", "what", what, "server", e.Server)}
+	}
+	s := Sentence{Weight: Routine, Tone: Warn, One: t.words.Say("story.behind", "n", e.Changes, "what", what, "server", e.Server, "since", r.At.Sub(e.Since)), Fold: fold}
+	s.Many = func(int) string { return s.One }
+	return s
 }
 
 func (t *Teller) many(key string, args ...any) func(int) string {

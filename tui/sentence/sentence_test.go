@@ -33,7 +33,7 @@ func facts() []event.Event {
 		event.DiskSetAside{Member: "m", Text: "m.aside-1"}, event.TrapSet{Member: "m", Point: "before-apply", Action: "kill"}, event.TrapSprung{Member: "m", Point: "before-apply", Action: "kill"}, event.StoreDiverged{Member: "m", Index: 1000},
 		event.ObjectChanged{Revision: 4}, event.LeaseRenewed{Lease: "x"}, event.RequestReceived{Verb: "get"},
 		event.RequestDone{Verb: "get", Code: 200}, event.RequestTally{Server: "m"}, event.WatchOpened{Server: "m", Resource: "pods", Client: "c"},
-		event.WatchClosed{Server: "m", Resource: "pods", Client: "c", Reason: "r"}, event.ClientConnected{Client: "kubectl-1/outside", Door: "balancer"}, event.ClientGone{Client: "kubectl-1/outside"}, event.QueueChanged{Queue: "q"}, event.Reconciled{Controller: "c", Key: "k"}, event.Leading{Lease: "kube-scheduler"},
+		event.WatchClosed{Server: "m", Resource: "pods", Client: "c", Reason: "r"}, event.ClientConnected{Client: "kubectl-1/outside", Door: "balancer"}, event.ClientGone{Client: "kubectl-1/outside"}, event.WatchBehind{Server: "m", Watch: 1, Client: "kubectl-1/outside", Changes: 3}, event.QueueChanged{Queue: "q"}, event.Reconciled{Controller: "c", Key: "k"}, event.Leading{Lease: "kube-scheduler"},
 		event.SchedulingAttempt{Pod: ref}, event.PodQueued{Pod: ref}, event.NodeJudged{Node: "n", Ready: "Unknown"}, event.EvictionPlanned{Pod: ref}, event.EvictionCancelled{Pod: ref},
 		event.ContainerChanged{Pod: ref, State: event.ContainerRunning}, event.Crashed{Who: "x"}}
 }

@@ -94,6 +94,8 @@ func (t *Teller) subject(r event.Record, w *world.World) target.Target {
 		return process(e.Server, "apiserver")
 	case event.ClientConnected:
 		return target.Target{Kind: target.Client, Name: string(e.Client)}
+	case event.WatchBehind:
+		return target.Target{Kind: target.Client, Name: string(e.Client)}
 	case event.ClientGone:
 		return target.Target{Kind: target.Client, Name: string(e.Client)}
 	case event.WatchClosed:

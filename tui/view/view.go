@@ -62,6 +62,32 @@ type Frame struct {
 	Front string
 }
 
+// Outside is the client from outside that made a request or that a record is about; false: it was none.
+func (f Frame) Outside(r *event.Record) (event.ClientConnected, bool) {
+	switch e := r.Event.(type) {
+	case event.ClientConnected:
+		return e, true
+	case event.RequestReceived, event.RequestDone, event.WatchOpened, event.WatchClosed, event.WatchBehind, event.ClientGone:
+	default:
+		return event.ClientConnected{}, false
+	}
+	for range 3 {
+		cause, ok := f.Record(r.Cause)
+		if !ok {
+			break
+		}
+		switch e := cause.Event.(type) {
+		case event.ClientConnected:
+			return e, true
+		case event.RequestReceived, event.WatchOpened:
+			r = &cause
+			continue
+		}
+		break
+	}
+	return event.ClientConnected{}, false
+}
+
 // Journal is what views may read of the journal.
 type Journal interface {
 	First() event.Seq

@@ -20,6 +20,7 @@ import (
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/intent"
+	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/scene"
 	"example.com/kubeviz/tui/sentence"
 	"example.com/kubeviz/tui/target"
@@ -213,7 +214,7 @@ func (q *inquiry) name(t target.Target) string {
 	case target.Zone:
 		return q.say("why.name-zone", "zone", t.Name)
 	case target.Client:
-		return t.Name
+		return motion.Label(t.Name)
 	case target.Record:
 		return q.say("why.name-record", "seq", uint64(t.Seq))
 	}

@@ -109,6 +109,12 @@ func (c *Controller) Enter(p *sim.Proc, a Attributes, seats int, limit time.Dura
 	return v, leave
 }
 
+// LevelOf is the level that a request belongs to.
+func LevelOf(a Attributes) string {
+	sch, _ := classify(&a)
+	return sch.level.name
+}
+
 // Waiting counts the requests that wait for seats, over all levels.
 func (c *Controller) Waiting() int {
 	n := 0

@@ -33,8 +33,6 @@ type Config struct {
 	Loop *sim.Loop
 	Net  *simnet.Net
 	Sink event.Sink
-	// Cause of clients' coming: the start of the cluster.
-	Cause event.Seq
 }
 
 // Gateway of one cluster.
@@ -147,7 +145,7 @@ func (c *Client) enter() {
 	c.group = g.cfg.Loop.NewGroup(c.addr.String())
 	c.dialer = c.door.Dial(c.addr)
 	g.clients = append(g.clients, c)
-	c.came = g.cfg.Sink.Emit(event.On(c.addr.Process, c.addr.Host), g.cfg.Cause, event.ClientConnected{Client: event.On(c.addr.Process, c.addr.Host), Door: c.door.Name,
+	c.came = g.cfg.Sink.Emit(event.On(c.addr.Process, c.addr.Host), 0, event.ClientConnected{Client: event.On(c.addr.Process, c.addr.Host), Door: c.door.Name,
 		UserAgent: c.who.UserAgent, Command: c.who.Command, User: c.who.User})
 }
 

@@ -78,14 +78,29 @@ func (v View) pane(f view.Frame, p *page, c grid.Canvas, at int) {
 	put(strings.TrimSpace(l.who+"  "+sanitize.Text(l.text)), l.style)
 	put(v.spoken(f, p, at), theme.Dim)
 	if d, ok := r.h.done.Event.(event.RequestDone); ok {
-		var stages []string
-		for _, s := range d.Stages {
-			stages = append(stages, sanitize.Text(s.Stage)+" "+dur(s.Took))
+		for _, l := range askedBy(f, &r.h.done, &d) {
+			put(l, theme.Text)
 		}
-		if len(stages) > 0 {
-			put(f.Words.Say("chain.stages")+": "+strings.Join(stages, ", "), theme.Text)
+		failed := d.Code >= 400
+		for i, s := range d.Stages {
+			style := theme.Dim
+			if failed && i == len(d.Stages)-1 {
+				style = theme.Failing
+			}
+			text := fmt.Sprintf("  %s %6s  %s", grid.Pad(sanitize.Text(s.Stage), 21), dur(s.Took), sanitize.Text(s.Note))
+			for j, part := range widget.Wrap(text, w-3) {
+				if j > 0 {
+					part = "    " + part
+				}
+				put(part, style)
+			}
 		}
-		put(f.Words.Say("chain.by-user", "user", d.User), theme.Dim)
+		if d.Revision > 0 && writes(d.Verb) && !failed {
+			put(f.Words.Say("chain.wrote", "revision", d.Revision, "what", sanitize.Text(strings.TrimSpace(d.Resource+" "+d.ObjectName))), theme.Text)
+		}
+		if n := len(r.h.kids); n > 0 {
+			put(f.Words.Say("chain.followed", "n", n), theme.Text)
+		}
 	}
 	if r.same > 0 {
 		put(f.Words.Say("chain.same", "n", r.same, "names", v.names(f, r)), theme.Text)
@@ -102,6 +117,35 @@ func (v View) pane(f view.Frame, p *page, c grid.Canvas, at int) {
 		c.PutMax(x, y, w-x-1, s.One, theme.Dim)
 		y++
 	}
+}
+
+// askedBy is who made a request: the user of the API, and the program outside with what it says of itself and where it came in.
+func askedBy(f view.Frame, r *event.Record, d *event.RequestDone) []string {
+	c, ok := f.Outside(r)
+	if !ok {
+		return []string{f.Words.Say("chain.by-user", "user", d.User) + ", " + f.Words.Say("chain.answered", "host", d.Server, "code", d.Code)}
+	}
+	agent := c.UserAgent
+	if c.Command != "" {
+		agent = c.Command + ", " + agent
+	}
+	door := c.Door
+	if door == "balancer" {
+		door = f.Words.Say("map.balancer")
+	}
+	return []string{
+		f.Words.Say("chain.by-client", "user", d.User, "client", c.Client.Component(), "door", door) + ", " + f.Words.Say("chain.answered", "host", d.Server, "code", d.Code),
+		sanitize.Text(agent),
+	}
+}
+
+// writes tells the verbs that change something.
+func writes(verb string) bool {
+	switch verb {
+	case "get", "list", "watch":
+		return false
+	}
+	return true
 }
 
 // records are all that make up the hop, in their order.

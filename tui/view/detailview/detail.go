@@ -12,6 +12,7 @@ import (
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/tui/describe"
 	"example.com/kubeviz/tui/intent"
+	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/view"
 	"example.com/kubeviz/tui/widget"
@@ -80,6 +81,8 @@ func name(t target.Target) string {
 		return t.Process + "/" + t.Host
 	case target.Balancer:
 		return "balancer"
+	case target.Client:
+		return motion.Label(t.Name)
 	}
 	return t.Name
 }

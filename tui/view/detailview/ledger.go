@@ -119,14 +119,14 @@ func (l *ledger) take(f view.Frame, r *event.Record, backwards bool) {
 			return
 		}
 	}
-	if l.acted(r.Actor) {
+	if l.acted(f, r) {
 		keep(&l.acts, r.Seq, backwards)
 	}
 }
 
 // acted reports records that are the doing of the thing.
-func (l *ledger) acted(a event.Actor) bool {
-	t := l.subject.Target
+func (l *ledger) acted(f view.Frame, r *event.Record) bool {
+	t, a := l.subject.Target, r.Actor
 	switch t.Kind {
 	case target.Process:
 		return a.Host() == t.Host && a.Component() == t.Process
@@ -135,6 +135,9 @@ func (l *ledger) acted(a event.Actor) bool {
 	case target.Balancer:
 		return a.Component() == "balancer"
 	case target.Client:
+		if c, ok := f.Outside(r); ok {
+			return t.Name == string(c.Client) || motion.ProgramOf(t.Name) == c.Program()
+		}
 		return string(a) == t.Name
 	}
 	return false
@@ -151,7 +154,7 @@ func (l *ledger) concerns(f view.Frame, r *event.Record, e *event.RequestDone) b
 	case target.Worker:
 		return e.User == "system:node:"+t.Host
 	case target.Client:
-		if c, ok := outside(f, r); ok {
+		if c, ok := f.Outside(r); ok {
 			return t.Name == string(c.Client) || motion.ProgramOf(t.Name) == c.Program()
 		}
 		return t.Name == string(event.You) && e.User == admin || t.Name == e.User
@@ -166,16 +169,6 @@ func (l *ledger) concerns(f view.Frame, r *event.Record, e *event.RequestDone) b
 		}
 	}
 	return false
-}
-
-// outside is the client from outside that made a request.
-func outside(f view.Frame, r *event.Record) (event.ClientConnected, bool) {
-	cause, ok := f.Record(r.Cause)
-	if _, received := cause.Event.(event.RequestReceived); ok && received {
-		cause, ok = f.Record(cause.Cause)
-	}
-	c, is := cause.Event.(event.ClientConnected)
-	return c, ok && is
 }
 
 const admin = "kubernetes-admin"

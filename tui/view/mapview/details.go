@@ -1,6 +1,13 @@
 package mapview
 
 import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/kubeviz/engine/event"
+	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/sanitize"
@@ -21,12 +28,12 @@ func (v View) nameOf(f view.Frame) string {
 	case scene.Process:
 		return sanitize.Text(t.Process) + " " + f.Words.Say("map.on", "host", t.Host)
 	case target.Client:
-		for _, c := range clients(f) {
-			if c.name == t.Name {
+		for _, c := range append(clients(f), programs(f, 1)...) {
+			if c.name == t.Name && motion.ProgramOf(c.name) == "" {
 				return c.label
 			}
 		}
-		return sanitize.Text(t.Name)
+		return sanitize.Text(motion.Label(t.Name))
 	case scene.Balancer:
 		return f.Words.Say("map.balancer")
 	case target.Zone:
@@ -79,28 +86,101 @@ func balancerDetails(f view.Frame) []widget.Line {
 }
 
 func clientDetails(f view.Frame, t scene.Target) []widget.Line {
-	per, total := f.Motion.Rate(motion.Lane{Kind: motion.Ask, From: t.Name}, f.Now), f.Motion.Total(t.Name)
-	out := []widget.Line{text(f.Words.Say("about.client", "rate", rate(per), "total", total), theme.Text)}
+	say := f.Words.Say
+	c := client{name: t.Name}
+	for _, one := range append(clients(f), programs(f, 1)...) {
+		if one.name == t.Name {
+			c = one
+		}
+	}
+	total := 0
+	for _, l := range c.asks() {
+		total += f.Motion.Total(l.From)
+	}
+	out := []widget.Line{text(say("about.client", "rate", rate(c.rate(f)), "total", total), theme.Text)}
 	if t.Name == motion.You {
-		return append(out, text(f.Words.Say("about.client-you"), theme.Dim))
+		return append(out, text(say("about.client-you"), theme.Dim))
+	}
+	if t.Name == motion.Others && f.World.Programs.Len() > 0 {
+		n := 0
+		f.World.Programs.Scan(func(_ string, p *world.Program) bool { n += p.Present; return true })
+		return append(out, text(say("about.programs", "n", f.World.Programs.Len(), "clients", n), theme.Text), text(say("about.programs-enter"), theme.Dim))
 	}
 	if p, ok := f.World.Programs.Get(motion.ProgramOf(t.Name)); ok {
-		say := f.Words.Say
-		user := p.User
-		if user == "" {
-			user = say("story.client-nobody")
-		}
-		door := p.Door
-		if door == "balancer" {
-			door = say("map.balancer")
-		}
-		out = append(out, text(say("about.program", "n", p.Present, "program", p.Name, "user", user, "door", door), theme.Text))
-		if p.Failed > 0 {
-			out = append(out, text(say("about.program-failed", "n", p.Failed, "asked", p.Asked), theme.Waiting))
-		}
-		return append(out, text(say("about.program-enter"), theme.Dim))
+		return append(out, programDetails(f, motion.ProgramOf(t.Name), p)...)
 	}
-	return append(out, text(f.Words.Say("about.client-listed"), theme.Dim))
+	if motion.ProgramOf(t.Name) != "" {
+		return append(out, text(say("detail.client-gone"), theme.Dim))
+	}
+	return append(out, text(say("about.client-listed"), theme.Dim))
+}
+
+// clientsMost is how many clients of a program are looked at for one frame.
+const clientsMost = 2000
+
+// programDetails say who the clients of a program are, which API servers they talk to, what they watch and how far behind they are.
+func programDetails(f view.Frame, key string, p *world.Program) []widget.Line {
+	say := f.Words.Say
+	user, door := p.User, p.Door
+	if user == "" {
+		user = say("story.client-nobody")
+	}
+	if door == "balancer" {
+		door = say("map.balancer")
+	}
+	out := []widget.Line{text(say("about.program", "n", p.Present, "user", user, "door", door), theme.Text)}
+	agent := ""
+	servers, watched := map[string]int{}, map[string]int{}
+	watches, looked := 0, 0
+	f.World.Clients.Reverse(func(_ event.Seq, c *world.Client) bool { // the newest first
+		if looked++; looked > clientsMost {
+			return false
+		}
+		if c.Program() != key {
+			return true
+		}
+		if agent == "" {
+			agent = c.UserAgent
+		}
+		if c.Server != "" {
+			servers[c.Server]++
+		}
+		f.World.WatchesOf(c.Client, func(o *world.Watch) bool {
+			watches++
+			resource, _, _ := strings.Cut(o.Resource, ".")
+			watched[resource]++
+			return true
+		})
+		return true
+	})
+	if agent != "" {
+		out = append(out, text(agent, theme.Dim))
+	}
+	if len(servers) > 0 {
+		out = append(out, text(say("about.program-servers", "list", counted(servers)), theme.Text))
+	}
+	if watches > 0 {
+		out = append(out, text(say("about.program-watches", "n", watches, "list", counted(watched)), theme.Text))
+	}
+	if p.Behind > 0 {
+		out = append(out, text(say("about.program-behind", "n", p.Behind), theme.Waiting))
+	}
+	if p.Failed > 0 {
+		out = append(out, text(say("about.program-failed", "n", p.Failed, "asked", p.Asked), theme.Waiting))
+	}
+	return append(out, text(say("about.program-enter"), theme.Dim))
+}
+
+// counted lists names in order, with how often each is there.
+func counted(n map[string]int) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(n)) {
+		if n[name] > 1 {
+			name += " " + string(grid.Times) + strconv.Itoa(n[name])
+		}
+		parts = append(parts, sanitize.Text(name))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // zoneDetails sum up a part of the workers.
@@ -147,8 +227,31 @@ func masterDetails(f view.Frame, m *scene.MasterInfo) []widget.Line {
 			key = "about.backend-out"
 		}
 		out = append(out, text(say(key, "rate", rate(b.PerSec), "total", b.Total, "watches", b.Watches, "reason", b.Reason), theme.Text))
+		out = append(out, overloadLines(f, m)...)
 	}
 	return append(out, faultLines(f, &m.Machine)...)
+}
+
+// overloadLines tell of requests that wait for seats and of those that were refused for want of one.
+func overloadLines(f view.Frame, m *scene.MasterInfo) []widget.Line {
+	say := f.Words.Say
+	var out []widget.Line
+	if m.Queued > 0 {
+		out = append(out, text(say("about.queued", "n", m.Queued, "levels", levelsOf(f, m.Name), "since", f.Scene.Since(m.QueuedSince)), theme.Waiting))
+	}
+	if b := m.Backend; b.TooMany > 0 {
+		out = append(out, text(say("about.too-many", "n", b.TooMany, "rate", rate(b.TooManyPerSec)), theme.Waiting))
+	}
+	return out
+}
+
+// levelsOf lists the priority levels in which requests wait on an API server, with how many.
+func levelsOf(f view.Frame, host string) string {
+	q, ok := f.World.Queues.Get(string(event.On("apiserver", host)) + " requests")
+	if !ok {
+		return ""
+	}
+	return counted(q.Parts)
 }
 
 func faultLines(f view.Frame, m *scene.Machine) []widget.Line {
@@ -233,7 +336,7 @@ func figureLines(f view.Frame, t scene.Target) []widget.Line {
 		}
 	case "apiserver":
 		if b := m.Backend; b != nil && b.Healthy {
-			return []widget.Line{text(say("about.backend", "rate", rate(b.PerSec), "total", b.Total, "watches", b.Watches), theme.Text)}
+			return append([]widget.Line{text(say("about.backend", "rate", rate(b.PerSec), "total", b.Total, "watches", b.Watches), theme.Text)}, overloadLines(f, m)...)
 		} else if b != nil {
 			return []widget.Line{text(say("about.backend-out", "reason", b.Reason), theme.Waiting)}
 		}

@@ -3,6 +3,7 @@ package mapview
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
@@ -19,42 +20,98 @@ import (
 // client is one line of the box of clients.
 type client struct {
 	name, label string
+	// lanes are those of the clients that share the line; nil: the one of name.
+	lanes []string
+	// n is how many programs of that name are connected, behind what they have not read of their watches; 0 for parts of the cluster.
+	n, behind int
+	gone      bool
+}
+
+// rate of the requests of all who share the line.
+func (c *client) rate(f view.Frame) float64 {
+	sum := 0.0
+	for _, l := range c.asks() {
+		sum += f.Motion.Rate(l, f.Now)
+	}
+	return sum
+}
+
+// asks are the lanes of the line.
+func (c *client) asks() []motion.Lane {
+	if c.lanes == nil {
+		return []motion.Lane{{Kind: motion.Ask, From: c.name}}
+	}
+	out := make([]motion.Lane, len(c.lanes))
+	for i, from := range c.lanes {
+		out[i] = motion.Lane{Kind: motion.Ask, From: from}
+	}
+	return out
+}
+
+// text is the label in so many cells, with how many there are.
+func (c *client) text(width int) string {
+	if c.n <= 1 {
+		return grid.Cut(c.label, width)
+	}
+	count := " " + string(grid.Times) + strconv.Itoa(c.n)
+	return grid.Cut(c.label, max(width-grid.Width(count), 1)) + count
 }
 
 // clients of the API, in an order that does not change: people first, then the parts of the cluster.
 func clients(f view.Frame) []client {
-	out := append([]client{{motion.You, f.Words.Say("map.you")}}, programs(f)...)
+	out := append([]client{{name: motion.You, label: f.Words.Say("map.you")}}, programs(f, programsMost)...)
 	for _, p := range f.Motion.People() {
-		out = append(out, client{p, sanitize.Text(p)})
+		out = append(out, client{name: p, label: sanitize.Text(p)})
 	}
-	return append(out, client{motion.Kubelets, "kubelets"}, client{motion.Scheduler, "scheduler"}, client{motion.Controllers, "ctrl-mgr"})
+	return append(out, client{name: motion.Kubelets, label: "kubelets"}, client{name: motion.Scheduler, label: "scheduler"}, client{name: motion.Controllers, label: "ctrl-mgr"})
 }
 
 // programsMost is how many programs from outside have a line of their own; more share the last.
 const programsMost = 3
 
-// programs are the clients from outside, those of one program and user in one line.
-func programs(f view.Frame) []client {
-	var out []client
-	more := 0
+// programs are the clients from outside, those of one program and user in one line, at most so many: those that are here before those that have just left.
+func programs(f view.Frame, most int) []client {
+	if f.World.Programs.Len() == 0 {
+		return nil
+	}
+	var here, left []client
+	names := map[string]int{}
 	f.World.Programs.Scan(func(key string, p *world.Program) bool {
-		if len(out) == programsMost {
-			more++
-			return true
+		c := client{name: motion.Outside(key), label: sanitize.Text(p.Name), n: p.Present, behind: p.Behind, gone: p.Present <= 0}
+		names[c.label]++
+		if c.gone {
+			left = append(left, c)
+		} else {
+			here = append(here, c)
 		}
-		label := sanitize.Text(p.Name)
-		if p.Present > 1 {
-			label = grid.Cut(label, 9-len(strconv.Itoa(p.Present))) + " ×" + strconv.Itoa(p.Present)
-		}
-		out = append(out, client{motion.Outside(key), label})
 		return true
 	})
-	if more > 0 {
-		out[programsMost-1].label = f.Words.Say("map.programs-more", "n", more+1)
-		out[programsMost-1].name = motion.Others
+	out := append(here, left...)
+	for i := range out {
+		if names[out[i].label] > 1 { // the same program for several users
+			if p, ok := f.World.Programs.Get(motion.ProgramOf(out[i].name)); ok {
+				out[i].label += " " + sanitize.Text(shortUser(p.User))
+			}
+		}
 	}
-	return out
+	if len(out) <= most {
+		return out
+	}
+	last := client{name: motion.Others, lanes: []string{motion.Others}, gone: true}
+	for _, c := range out[most-1:] {
+		last.lanes = append(last.lanes, c.name)
+		last.behind += c.behind
+		last.gone = last.gone && c.gone
+	}
+	last.label = f.Words.Say("map.programs-more", "n", len(out)-most+1)
+	if most == 1 {
+		last.label = f.Words.Say("map.programs", "n", len(out))
+	}
+	return append(out[:most-1:most-1], last)
 }
+
+// shortUser is a user without what all of its kind have in front.
+func shortUser(user string) string { return user[strings.LastIndexByte(user, ':')+1:] }
 
 func clientTarget(name string) scene.Target { return scene.Target{Kind: target.Client, Name: name} }
 
@@ -67,7 +124,11 @@ func clientPlaces(f view.Frame, p *plan) []placed {
 		if p.balancer.Empty() {
 			return nil
 		}
-		return []placed{{clientTarget(motion.You), layout.Rect{X: p.balancer.X + 1, Y: p.balancer.Y, W: grid.Width(wayLabel(f)), H: 1}}}
+		var out []placed
+		for _, w := range wayClients(f, p.balancer.W) {
+			out = append(out, placed{clientTarget(w.name), layout.Rect{X: p.balancer.X + w.x, Y: p.balancer.Y, W: grid.Width(w.label), H: 1}})
+		}
+		return out
 	}
 	var out []placed
 	for i, c := range clients(f) {
@@ -112,7 +173,14 @@ func drawLane(f view.Frame, c grid.Canvas, x, y, w int, line grid.Style, flip bo
 	for _, l := range lanes {
 		marks, crowd := f.Motion.On(l, f.Wall)
 		if crowd {
-			text := rate(f.Motion.Rate(l, f.Now))
+			per := f.Motion.Rate(l, f.Now)
+			if l.Kind == motion.Ask { // the lanes of all who share a line
+				per = 0
+				for _, one := range lanes {
+					per += f.Motion.Rate(one, f.Now)
+				}
+			}
+			text := rate(per)
 			if text == "0" { // only answers to what was asked before
 				if m, ok := f.Motion.Last(l, f.Wall, motion.Shown); ok {
 					r, style := markRune(m, m.Back == flip)
@@ -162,21 +230,27 @@ func (v View) drawClients(f view.Frame, p *plan, c grid.Canvas) {
 		if i >= ih {
 			break
 		}
-		per := f.Motion.Rate(motion.Lane{Kind: motion.Ask, From: cl.name}, f.Now)
-		style := theme.Dim
+		per := cl.rate(f)
+		style, figure, figureStyle := theme.Dim, string(grid.Dot), theme.Dim
 		if per > 0 {
+			style, figure = theme.Text, rate(per)+"/s"
+		}
+		if cl.behind > 0 {
+			figure, figureStyle = f.Words.Say("map.behind", "n", cl.behind), theme.Waiting
+		}
+		if !cl.gone && cl.n > 0 {
 			style = theme.Text
 		}
-		in.PutMax(0, i, iw-5, cl.label, v.chosen(clientTarget(cl.name), style))
-		figure := string(grid.Dot)
-		if per > 0 {
-			figure = rate(per) + "/s"
-		}
-		in.PutRight(iw, i, figure, theme.Dim)
+		in.PutRight(iw, i, figure, figureStyle)
+		in.Put(0, i, cl.text(iw-grid.Width(figure)-1), v.chosen(clientTarget(cl.name), style))
 		y := p.users.Y + 1 + i
-		_, moving := f.Motion.Last(motion.Lane{Kind: motion.Ask, From: cl.name}, f.Wall, motion.Shown)
-		if cl.name == motion.You || per > 0 || moving {
-			drawLane(f, c, p.ask.X, y, p.ask.W, theme.Frame, false, motion.Lane{Kind: motion.Ask, From: cl.name})
+		moving := false
+		for _, l := range cl.asks() {
+			_, moves := f.Motion.Last(l, f.Wall, motion.Shown)
+			moving = moving || moves
+		}
+		if cl.name == motion.You || per > 0 || moving || cl.n > 0 {
+			drawLane(f, c, p.ask.X, y, p.ask.W, theme.Frame, false, cl.asks()...)
 		}
 	}
 	v.drawBalancer(f, p, c)
@@ -238,12 +312,41 @@ func totalRate(f view.Frame) float64 {
 	return total
 }
 
-// wayLabel is who asks, where there is but one line: you, and how many clients from outside.
-func wayLabel(f view.Frame) string {
-	if n := f.World.Clients.Len(); n > 0 {
-		return f.Words.Say("map.you") + " +" + strconv.Itoa(n)
+// way is a client in the line of clients and balancer.
+type way struct {
+	client
+	x int
+}
+
+// wayClients are those who ask where there is but one line: you, and the program from outside, or how many there are.
+func wayClients(f view.Frame, width int) []way {
+	you := way{client{name: motion.You, label: f.Words.Say("map.you")}, 1}
+	out := []way{you}
+	for _, c := range programs(f, 1) {
+		if c.gone {
+			continue
+		}
+		c.label = c.text(max(width/7, 8))
+		if c.behind > 0 {
+			c.label = f.Words.Say("map.behind", "n", c.behind)
+		}
+		out = append(out, way{c, 2 + grid.Width(you.label)})
 	}
-	return f.Words.Say("map.you")
+	return out
+}
+
+// balancerAt is where the word for the balancer begins in the line of clients and balancer.
+func balancerAt(f view.Frame, width int) int {
+	all := wayClients(f, width)
+	last := &all[len(all)-1]
+	return last.x + grid.Width(last.label) + wayLane(width) + 2
+}
+
+func wayLane(width int) int {
+	if width < 70 {
+		return 3
+	}
+	return 5
 }
 
 // drawWay is clients and balancer in one line.
@@ -252,13 +355,21 @@ func (v View) drawWay(f view.Frame, c grid.Canvas) {
 	if w < 10 || h < 1 {
 		return
 	}
-	x := c.Put(1, 0, wayLabel(f), v.chosen(clientTarget(motion.You), theme.Dim))
-	lane := 5
-	if w < 70 {
-		lane = 3
+	x := 0
+	var asks []motion.Lane
+	for _, one := range wayClients(f, w) {
+		style := theme.Dim
+		if one.n > 0 {
+			style = theme.Text
+		}
+		if one.behind > 0 {
+			style = theme.Waiting
+		}
+		x = c.Put(one.x, 0, one.label, v.chosen(clientTarget(one.name), style))
+		asks = append(asks, one.asks()...)
 	}
-	drawLane(f, c, x+1, 0, lane, theme.Frame, false, motion.Lane{Kind: motion.Ask, From: motion.You})
-	x = c.Put(x+lane+2, 0, f.Words.Say("map.balancer"), v.chosen(balancerTarget, theme.Dim)) + 1
+	drawLane(f, c, x+1, 0, wayLane(w), theme.Frame, false, asks...)
+	x = c.Put(balancerAt(f, w), 0, f.Words.Say("map.balancer"), v.chosen(balancerTarget, theme.Dim)) + 1
 	total := totalRate(f)
 	if len(f.Scene.Backends) == 0 {
 		x = c.Put(x+1, 0, f.Words.Say("map.no-backends"), theme.Dim)

@@ -3,6 +3,7 @@ package mapview
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"example.com/kubeviz/engine/world"
 	"example.com/kubeviz/tui/grid"
@@ -40,6 +41,9 @@ func (v View) apiserver(f view.Frame, m *scene.MasterInfo, width int) widget.Lin
 	if b == nil {
 		return line
 	}
+	if m.Queued > 0 || f.Now.Sub(b.LastAt) < overloadShown && b.TooManyPerSec > 0 {
+		return overload(f, m, width)
+	}
 	if n := min(width-8, 6); n >= 3 {
 		line = append(line, widget.S(" "+widget.Spark(f.Feed.Rates(m.Name), n), theme.Dim))
 	}
@@ -48,6 +52,25 @@ func (v View) apiserver(f view.Frame, m *scene.MasterInfo, width int) widget.Lin
 		text = " " + rate(b.PerSec)
 	}
 	return append(line, widget.S(text, theme.Dim))
+}
+
+// overloadShown is how long refusals are seen after the tally that told them; simulated.
+const overloadShown = 5 * time.Second
+
+// overload is an API server whose seats are all taken: how many requests wait for one, and how many are refused with 429.
+func overload(f view.Frame, m *scene.MasterInfo, width int) widget.Line {
+	line := widget.Line{{Text: string(grid.Starting), Style: theme.Waiting}}
+	if m.Queued > 0 {
+		line = append(line, widget.S(" "+f.Words.Say("map.queued", "n", m.Queued), theme.Waiting))
+	}
+	if b := m.Backend; b.TooManyPerSec > 0 && f.Now.Sub(b.LastAt) < overloadShown {
+		text := " " + f.Words.Say("map.too-many", "rate", rate(b.TooManyPerSec))
+		if line.Width()+grid.Width(text) > width {
+			text = " 429"
+		}
+		line = append(line, widget.S(text, theme.Failing))
+	}
+	return line
 }
 
 // storeTrouble is what is wrong with a member's database or disk, short; empty: nothing is.

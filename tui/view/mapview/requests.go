@@ -54,7 +54,10 @@ func requestLine(f view.Frame, r event.Record, e event.RequestDone, width int) w
 	}
 	client, host := motion.ClientOf(e.User)
 	style := theme.Dim
+	from, outside := f.Outside(&r)
 	switch {
+	case outside:
+		client, style = from.Client.Component(), theme.Fault
 	case client == motion.You:
 		client, style = f.Words.Say("map.you"), theme.Fault
 	case host != "":

@@ -60,7 +60,7 @@ func (v View) places(f view.Frame, p *plan) []placed {
 	if !p.balancer.Empty() {
 		r := p.balancer
 		if p.users.Empty() {
-			r = layout.Rect{X: r.X + 11 + grid.Width(wayLabel(f)), Y: r.Y, W: 8, H: 1}
+			r = layout.Rect{X: r.X + balancerAt(f, r.W), Y: r.Y, W: grid.Width(f.Words.Say("map.balancer")), H: 1}
 		}
 		out = append(out, placed{balancerTarget, r})
 	}

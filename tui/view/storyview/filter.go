@@ -6,6 +6,7 @@ import (
 
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/tui/feed"
+	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/search"
 	"example.com/kubeviz/tui/sentence"
 	"example.com/kubeviz/tui/target"
@@ -114,6 +115,10 @@ func names(t target.Target) []string {
 		return []string{t.Host + "/" + t.Process, t.Host, t.Process}
 	case target.Queue:
 		return []string{t.Name, t.Host + "/" + t.Process}
+	}
+	if t.Kind == target.Client {
+		label := motion.Label(t.Name)
+		return []string{label, kind + "/" + label}
 	}
 	out := []string{t.Name, kind + "/" + t.Name}
 	if t.Namespace != "" {
