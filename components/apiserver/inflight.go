@@ -32,7 +32,7 @@ func (f *inflight) enter(rq *request) (leave func()) {
 	return func() { f.all.Delete(n) }
 }
 
-// reportStalled journals the requests that have been in flight for long and those that wait for a seat, when they are not those told last. Called once a tally.
+// reportStalled journals the requests that have been in flight for long, all of them where some wait for a seat, when they are not those told last. Called once a tally.
 func (s *Server) reportStalled(now time.Time) {
 	q := event.QueueChanged{Queue: requestsQueue}
 	queued := s.flow.Waiting()
@@ -45,13 +45,8 @@ func (s *Server) reportStalled(now time.Time) {
 		}
 	}
 	s.inflight.all.Scan(func(_ uint64, rq *request) bool {
-		if now.Sub(rq.received) < slowAfter {
-			if queued == 0 || q.Waiting >= queued {
-				return false // those behind it came later
-			}
-			if rq.stage != stageFlow {
-				return true
-			}
+		if now.Sub(rq.received) < slowAfter && queued == 0 {
+			return false // those behind it came later
 		}
 		state := event.ItemInWork
 		if rq.stage == stageFlow {

@@ -261,12 +261,14 @@ func (t *Teller) client(e event.ClientConnected) Sentence {
 // behind tells of a client that reads its watch slowly.
 func (t *Teller) behind(r event.Record, e event.WatchBehind, w *world.World) Sentence {
 	what := ""
-	w.WatchesOf(e.Client, func(o *world.Watch) bool {
-		if o.Server == e.Server && o.Watch == e.Watch {
-			what = o.Resource
-		}
-		return what == ""
-	})
+	if w != nil {
+		w.WatchesOf(e.Client, func(o *world.Watch) bool {
+			if o.Server == e.Server && o.Watch == e.Watch {
+				what = o.Resource
+			}
+			return what == ""
+		})
+	}
 	fold := "behind " + string(e.Client) + " " + e.Server + " " + strconv.FormatUint(e.Watch, 10)
 	if e.Changes == 0 {
 		return Sentence{Weight: Routine, Tone: Quiet, One: t.words.Say("story.caught-up", "what", what, "server", e.Server)}

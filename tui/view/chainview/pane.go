@@ -82,24 +82,36 @@ func (v View) pane(f view.Frame, p *page, c grid.Canvas, at int) {
 			put(l, theme.Text)
 		}
 		failed := d.Code >= 400
+		var after []string
+		if d.Revision > 0 && writes(d.Verb) && !failed {
+			after = append(after, f.Words.Say("chain.wrote", "revision", d.Revision))
+		}
+		if n := len(r.h.kids); n > 0 {
+			after = append(after, f.Words.Say("chain.followed", "n", n))
+		}
+		if len(after) > 0 {
+			put(strings.Join(after, ", "), theme.Text)
+		}
 		for i, s := range d.Stages {
+			if s.Took == 0 && s.Note == "" && i < len(d.Stages)-1 {
+				continue
+			}
 			style := theme.Dim
 			if failed && i == len(d.Stages)-1 {
 				style = theme.Failing
 			}
-			text := fmt.Sprintf("  %s %6s  %s", grid.Pad(sanitize.Text(s.Stage), 21), dur(s.Took), sanitize.Text(s.Note))
-			for j, part := range widget.Wrap(text, w-3) {
-				if j > 0 {
-					part = "    " + part
+			x := 1 + stageW
+			for j, part := range widget.Wrap(sanitize.Text(s.Note), max(w-x-2, 8)) {
+				if y >= h {
+					break
 				}
-				put(part, style)
+				if j == 0 {
+					c.PutMax(2, y, stageW-9, sanitize.Text(s.Stage), theme.Text)
+					c.PutRight(x-2, y, dur(s.Took), theme.Text)
+				}
+				c.PutMax(x, y, w-x-1, part, style)
+				y++
 			}
-		}
-		if d.Revision > 0 && writes(d.Verb) && !failed {
-			put(f.Words.Say("chain.wrote", "revision", d.Revision, "what", sanitize.Text(strings.TrimSpace(d.Resource+" "+d.ObjectName))), theme.Text)
-		}
-		if n := len(r.h.kids); n > 0 {
-			put(f.Words.Say("chain.followed", "n", n), theme.Text)
 		}
 	}
 	if r.same > 0 {
@@ -118,6 +130,9 @@ func (v View) pane(f view.Frame, p *page, c grid.Canvas, at int) {
 		y++
 	}
 }
+
+// stageW are the cells of a stage's name and time, with what is around them.
+const stageW = 31
 
 // askedBy is who made a request: the user of the API, and the program outside with what it says of itself and where it came in.
 func askedBy(f view.Frame, r *event.Record, d *event.RequestDone) []string {

@@ -241,6 +241,9 @@ func (v View) drawClients(f view.Frame, p *plan, c grid.Canvas) {
 		if !cl.gone && cl.n > 0 {
 			style = theme.Text
 		}
+		if per > 0 && cl.behind == 0 && grid.Width(cl.text(iw))+1+grid.Width(figure) > iw {
+			figure = rate(per)
+		}
 		in.PutRight(iw, i, figure, figureStyle)
 		in.Put(0, i, cl.text(iw-grid.Width(figure)-1), v.chosen(clientTarget(cl.name), style))
 		y := p.users.Y + 1 + i
