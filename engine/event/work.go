@@ -80,9 +80,10 @@ type WatchClosed struct {
 
 // WatchBehind: the client of a watch is behind with reading. Told of clients from outside, once a second (simulated) while it changes; Changes 0: it has caught up.
 type WatchBehind struct {
-	Server string
-	Watch  uint64
-	Client Actor
+	Server   string
+	Watch    uint64
+	Resource string
+	Client   Actor
 	// Changes sent that it has not read.
 	Changes int `json:",omitempty"`
 	// Since is when the oldest of them reached it.

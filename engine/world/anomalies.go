@@ -3,6 +3,7 @@ package world
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +46,8 @@ const (
 	LinkFault
 	// BackendDown: the balancer sends nothing to the API server on Subject; Detail says why.
 	BackendDown
+	// Overloaded: all seats of the API server on Subject are taken: Count requests wait for one, since Since; Detail is how many of the last second it refused with 429, if any.
+	Overloaded
 	// NoActive: nobody renews the lease of a component (Subject "kube-scheduler"); Detail is its last holder, Until when it runs or ran out.
 	NoActive
 	// ActiveGone: the program that holds the lease Subject has ended (and may have started anew), and the lease has not run out; Detail is its machine, Until when it
@@ -68,7 +71,7 @@ const (
 	Untried
 )
 
-var anomalyNames = [...]string{"host down", "host boots", "no quorum", "no leader", "store full", "state diverged", "disk damaged", "disk fails", "learner stuck", "member muted", "process down", "link fault", "backend down", "no active",
+var anomalyNames = [...]string{"host down", "host boots", "no quorum", "no leader", "store full", "state diverged", "disk damaged", "disk fails", "learner stuck", "member muted", "process down", "link fault", "backend down", "overloaded", "no active",
 	"active gone", "node silent", "node not ready", "eviction due", "rollout stuck", "crash loop", "pod failing", "unschedulable", "untried"}
 
 // What counts as silent, and when silence is judged.
@@ -298,8 +301,29 @@ func (w *World) linkAnomalies(l *anomalyList) {
 		if !b.Healthy && b.Reason != "" {
 			l.add(Anomaly{Kind: BackendDown, Subject: b.Host, Detail: b.Reason, Since: b.Since})
 		}
+		w.overload(l, b)
 		return true
 	})
+}
+
+// overloadShown is how long refusals count as present after the tally that told them.
+const overloadShown = 5 * time.Second
+
+// overload looks at the seats of an API server.
+func (w *World) overload(l *anomalyList, b *Backend) {
+	a := Anomaly{Kind: Overloaded, Subject: b.Host}
+	if q, ok := w.Queues.Get(string(event.On(apiserver, b.Host)) + " requests"); ok && q.Waiting > 0 {
+		a.Count, a.Since, a.Seq = q.Waiting, q.Oldest, q.Seq
+	}
+	if b.TooManyPerSec > 0 && w.At.Sub(b.LastAt) < overloadShown {
+		a.Detail = strconv.FormatFloat(b.TooManyPerSec, 'f', 0, 64)
+		if a.Since.IsZero() {
+			a.Since = b.LastAt
+		}
+	}
+	if a.Count > 0 || a.Detail != "" {
+		l.add(a)
+	}
 }
 
 // activeAnomalies looks at the leases of programs that run active-standby.

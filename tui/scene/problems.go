@@ -187,6 +187,16 @@ func (t *telling) tell(a world.Anomaly) {
 		if m != nil && m.Up && !m.Stopped() && s.Quorum.Leader != "" { // otherwise it follows from what is told anyway
 			t.add(Broken, Target{Kind: Master, Host: a.Subject}, c.Say("why.backend-out", "host", a.Subject, "reason", a.Detail), "")
 		}
+	case world.Overloaded:
+		on, next := Target{Kind: Process, Host: a.Subject, Process: "apiserver"}, c.Say("why.overload-next")
+		switch {
+		case a.Count > 0 && a.Detail != "":
+			t.add(Soon, on, c.Say("why.overload", "host", a.Subject, "n", a.Count, "since", since, "refused", a.Detail), next)
+		case a.Count > 0:
+			t.add(Soon, on, c.Say("why.overload-waits", "host", a.Subject, "n", a.Count, "since", since), next)
+		default:
+			t.add(Soon, on, c.Say("why.overload-refuses", "host", a.Subject, "refused", a.Detail), next)
+		}
 	case world.NoActive, world.ActiveGone:
 		t.vacant(a)
 	case world.NodeSilent, world.NodeNotReady, world.EvictionDue:

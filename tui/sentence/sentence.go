@@ -210,7 +210,7 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 		}
 		return s
 	case event.WatchBehind:
-		return t.behind(r, e, w)
+		return t.behind(r, e)
 	case event.ClientConnected:
 		return t.client(e)
 	case event.ClientGone:
@@ -246,34 +246,25 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 
 // client tells of a program that comes in from outside.
 func (t *Teller) client(e event.ClientConnected) Sentence {
-	user := e.User
-	if user == "" {
-		user = t.words.Say("story.client-nobody")
-	}
 	key, many := "story.client", "story.clients"
-	if e.Door != "balancer" {
-		key, many = "story.client-at", "story.clients-at"
+	if e.User == "" {
+		key, many = "story.client-bare", "story.clients-bare"
 	}
-	args := []any{"client", event.ProgramName(e.Client), "user", user, "door", e.Door}
+	at := ""
+	if e.Door != "balancer" {
+		at = " " + t.words.Say("story.client-at", "door", e.Door)
+	}
+	args := []any{"client", event.ProgramName(e.Client), "user", e.User, "at", at}
 	return Sentence{Weight: Routine, Tone: Quiet, One: t.words.Say(key, args...), Fold: "client " + e.Program() + " " + e.Door, Many: t.many(many, args...)}
 }
 
 // behind tells of a client that reads its watch slowly.
-func (t *Teller) behind(r event.Record, e event.WatchBehind, w *world.World) Sentence {
-	what := ""
-	if w != nil {
-		w.WatchesOf(e.Client, func(o *world.Watch) bool {
-			if o.Server == e.Server && o.Watch == e.Watch {
-				what = o.Resource
-			}
-			return what == ""
-		})
-	}
+func (t *Teller) behind(r event.Record, e event.WatchBehind) Sentence {
 	fold := "behind " + string(e.Client) + " " + e.Server + " " + strconv.FormatUint(e.Watch, 10)
 	if e.Changes == 0 {
-		return Sentence{Weight: Routine, Tone: Quiet, One: t.words.Say("story.caught-up", "what", what, "server", e.Server)}
+		return Sentence{Weight: Routine, Tone: Quiet, One: t.words.Say("story.caught-up", "what", e.Resource, "server", e.Server)}
 	}
-	s := Sentence{Weight: Routine, Tone: Warn, One: t.words.Say("story.behind", "n", e.Changes, "what", what, "server", e.Server, "since", r.At.Sub(e.Since)), Fold: fold}
+	s := Sentence{Weight: Routine, Tone: Warn, One: t.words.Say("story.behind", "n", e.Changes, "what", e.Resource, "server", e.Server, "since", r.At.Sub(e.Since)), Fold: fold}
 	s.Many = func(int) string { return s.One }
 	return s
 }

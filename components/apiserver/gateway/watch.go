@@ -22,7 +22,9 @@ type Watch struct {
 	c      *Client
 	stream *kubeapi.WatchStream // loop only
 	roomy  sim.Cond             // loop only: there is room again
-	told   int                  // loop only: how far behind it was last told to be
+	// resource that is watched.
+	resource string
+	told     int // loop only: how far behind it was last told to be
 
 	mu     sync.Mutex
 	events []kubeapi.WatchEvent
@@ -34,7 +36,7 @@ type Watch struct {
 
 // Watch opens a watch. Close must follow.
 func (c *Client) Watch(ctx context.Context, r *kubeapi.Request) (*Watch, error) {
-	w := &Watch{c: c, bell: make(chan struct{}, 1)}
+	w := &Watch{c: c, resource: r.Kind.String(), bell: make(chan struct{}, 1)}
 	_, err := carry(ctx, c, r, func(p *sim.Proc) (struct{}, error) {
 		stream, err := c.dialer.Watch(p, r)
 		if err != nil {
@@ -130,7 +132,7 @@ func (w *Watch) tellLag() {
 	}
 	w.told = behind
 	me := event.On(w.c.addr.Process, w.c.addr.Host)
-	g.cfg.Sink.Emit(me, w.c.came, event.WatchBehind{Server: w.stream.Server().Host, Watch: w.stream.Number, Client: me, Changes: behind, Since: since})
+	g.cfg.Sink.Emit(me, w.c.came, event.WatchBehind{Server: w.stream.Server().Host, Watch: w.stream.Number, Resource: w.resource, Client: me, Changes: behind, Since: since})
 }
 
 func (w *Watch) end(err error) {

@@ -34,11 +34,14 @@ func footHeight(w, h, rows int) int {
 	case h >= 26 && w >= 100:
 		least = 8
 	case h >= 8:
+		if free := h - headHeight(h) - rows - 1; w >= 60 && free >= 6 {
+			return free
+		}
 		return 1
 	default:
 		return 0
 	}
-	return min(max(least, h-headHeight(h)-rows-1), 2*least)
+	return min(max(least, h-headHeight(h)-rows-1), 3*least)
 }
 
 func bodyHeight(w, h, rows int) int { return max(h-headHeight(h)-footHeight(w, h, rows), 0) }

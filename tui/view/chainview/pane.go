@@ -57,7 +57,7 @@ func (v View) pane(f view.Frame, p *page, c grid.Canvas, at int) {
 	w, h := c.Size()
 	c.Sub(layout.Rect{W: w, H: 1}).HLine(0, grid.LineH, theme.Frame)
 	side := 0
-	if p.account.total > 0 {
+	if p.account.total > 0 && w >= 100 {
 		side = min(max(w*38/100, 36), 80)
 	}
 	v.spell(f, p, c.Sub(layout.Rect{X: w - side, Y: 0, W: side, H: h}))

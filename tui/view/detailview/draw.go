@@ -8,6 +8,7 @@ import (
 	"example.com/kubeviz/tui/describe"
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/layout"
+	"example.com/kubeviz/tui/motion"
 	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/target"
 	"example.com/kubeviz/tui/theme"
@@ -84,6 +85,9 @@ func kindOf(f view.Frame, s describe.Subject) string {
 	case target.Queue:
 		return say("detail.kind-queue")
 	case target.Client:
+		if s.Target.Name == motion.Others || motion.ProgramOf(s.Target.Name) != "" {
+			return say("map.clients")
+		}
 		return say("detail.kind-client")
 	case target.Zone:
 		return say("detail.kind-zone")

@@ -191,7 +191,7 @@ func servers(f view.Frame) []row {
 		}
 		r.level = r.judge(f)
 		if q, ok := f.World.Queues.Get(string(event.On(apiserver, host)) + " requests"); ok {
-			r.queue, r.inWork = q, q.InWork
+			r.queue, r.waiting, r.inWork = q, q.Waiting, q.InWork
 			if len(q.Items) > 0 {
 				r.oldest, r.level = q.Items[0].Since, stuck
 			}
