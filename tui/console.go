@@ -11,6 +11,7 @@ import (
 	"example.com/kubeviz/tui/grid"
 	"example.com/kubeviz/tui/printout"
 	"example.com/kubeviz/tui/sanitize"
+	"example.com/kubeviz/tui/shell"
 	"example.com/kubeviz/tui/theme"
 	"example.com/kubeviz/tui/widget"
 )
@@ -288,6 +289,13 @@ func (m *model) complete() tea.Cmd {
 		targets = m.cluster.Targets()
 	}
 	offers := merge(command.Complete(line, targets), completeScreen(line))
+	if m.cluster != nil && line != "" && !strings.ContainsAny(line, " \t") {
+		for _, v := range shell.Verbs() {
+			if strings.HasPrefix(v, line) {
+				offers = merge(offers, []string{v})
+			}
+		}
+	}
 	c.err, c.offers = "", nil
 	if len(offers) > 0 {
 		head := line[:strings.LastIndexAny(line, " \t")+1]

@@ -11,7 +11,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"example.com/kubeviz/engine/child"
-	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/tui/feed"
 	"example.com/kubeviz/tui/sanitize"
 	"example.com/kubeviz/tui/shell"
@@ -117,7 +116,8 @@ func (m *model) openedOutside(msg openedMsg) tea.Cmd {
 type job struct {
 	line      string
 	args      []string
-	grep      *shell.Grep
+	pipe      shell.Pipe
+	full      bool    // what stands behind the pipe wants no more
 	prog      program // nil: not started yet
 	began     time.Time
 	cancelled int
@@ -140,7 +140,7 @@ func isKubectl(line string) (named, is bool) {
 	if word == "kubectl" || word == "k" {
 		return true, true
 	}
-	return false, command.KubectlVerb(word)
+	return false, shell.Verb(word)
 }
 
 // kubectlLine runs a line of kubectl. done is false where the line stays to be mended, with the reason under it.
@@ -170,7 +170,7 @@ func (m *model) kubectlLine(line string) (cmd tea.Cmd, done bool) {
 	if readsInput(args) {
 		return refuse("shell.stdin")
 	}
-	j := &job{line: line, args: args, grep: parsed.Grep, began: m.clock()}
+	j := &job{line: line, args: args, pipe: parsed.Pipe, began: m.clock()}
 	failed := func(err error) {
 		if c.job == j {
 			c.job = nil
@@ -246,10 +246,25 @@ func (m *model) pull() {
 	}
 	c := &m.console
 	lines, ended, code := j.prog.Pull()
-	for _, l := range lines {
-		if l.Error || j.grep.Holds(l.Text) {
-			c.log.Print(l.Text, l.Error)
+	show := func(all []string) {
+		for _, l := range all {
+			c.log.Print(l, false)
 			j.printed++
+		}
+	}
+	for _, l := range lines {
+		if l.Error {
+			c.log.Print(l.Text, true)
+			j.printed++
+			continue
+		}
+		if j.full {
+			continue
+		}
+		out, more := j.pipe.Line(l.Text)
+		if show(out); !more {
+			j.full = true
+			j.prog.Cancel() // as it would end by writing to head once that has gone
 		}
 	}
 	if len(lines) > 0 || ended {
@@ -257,6 +272,12 @@ func (m *model) pull() {
 	}
 	if ended {
 		c.job = nil
+		if j.cancelled == 0 {
+			show(j.pipe.End())
+		}
+		if j.full {
+			code = 0
+		}
 		m.tellEnd(j, code, length)
 	}
 }

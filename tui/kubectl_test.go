@@ -169,7 +169,7 @@ func TestLinesThatTheConsoleCannotRunStayWithTheReason(t *testing.T) {
 		"kubectl apply -f - <<E":      "shell.stdin",
 		"kubectl get pods > x":        "shell.redirect",
 		"kubectl get 'pods":           "shell.quote",
-		"kubectl get pods | wc -l":    "shell.pipe",
+		"kubectl get pods | jq .":     "shell.pipe",
 		"kubectl get pods; echo done": "shell.only",
 	} {
 		m, k := kubectlScreen(t, 120, 40)

@@ -1,5 +1,5 @@
-// Package shell reads a line of the console as a shell would read it, as far as the console goes: words with their quotes, and a grep behind a pipe. What only a shell can
-// do (other pipes, redirections, variables, several commands) is told by name, never half done.
+// Package shell reads a line of the console as a shell would read it, as far as the console goes: words with their quotes, and behind pipes the few programs that people
+// put there most (grep, head, tail, wc -l). What only a shell can do (other programs, redirections, variables, several commands) is told by name, never half done.
 //
 // Imports of ours: none. Goroutines: pure. Time: none.
 package shell
@@ -13,14 +13,7 @@ import (
 // Line is what was typed.
 type Line struct {
 	Words []string
-	// Grep is what lines must hold to be shown; nil: all are.
-	Grep *Grep
-}
-
-// Grep is a filter of lines.
-type Grep struct {
-	Text           string
-	Fold, Inverted bool // -i, -v
+	Pipe  Pipe
 }
 
 // Error is a line that the console cannot run: the catalogue key that says why, and the word it is about.
@@ -78,49 +71,14 @@ func statement(s *syntax.Stmt) (Line, error) {
 		if err != nil {
 			return Line{}, err
 		}
-		g := grep(right.Words)
-		if g == nil || left.Grep != nil || right.Grep != nil {
-			return Line{}, &Error{Key: "shell.pipe"}
+		st, err := stageOf(right.Words)
+		if err != nil {
+			return Line{}, err
 		}
-		left.Grep = g
+		left.Pipe = append(append(left.Pipe, st), right.Pipe...)
 		return left, nil
 	}
 	return Line{}, &Error{Key: "shell.only"}
-}
-
-// grep reads "grep [-i] [-v] TEXT"; nil where it is another command or asks for more.
-func grep(words []string) *Grep {
-	if len(words) == 0 || words[0] != "grep" {
-		return nil
-	}
-	g, seen := &Grep{}, false
-	for _, w := range words[1:] {
-		switch {
-		case !seen && len(w) > 1 && w[0] == '-' && strings.Trim(w[1:], "ivFe") == "":
-			g.Fold = g.Fold || strings.Contains(w, "i")
-			g.Inverted = g.Inverted || strings.Contains(w, "v")
-		case seen:
-			return nil
-		default:
-			g.Text, seen = w, true
-		}
-	}
-	if !seen {
-		return nil
-	}
-	return g
-}
-
-// Holds tells whether a line passes.
-func (g *Grep) Holds(line string) bool {
-	if g == nil {
-		return true
-	}
-	text := g.Text
-	if g.Fold {
-		line, text = strings.ToLower(line), strings.ToLower(text)
-	}
-	return strings.Contains(line, text) != g.Inverted
 }
 
 func plain(words []*syntax.Word) ([]string, error) {

@@ -16,11 +16,9 @@ func TestALineIsReadAsAShellReadsIt(t *testing.T) {
 		`k run x -- sh -c "echo \"hi\" \n a\ b"`:      {Words: []string{"k", "run", "x", "--", "sh", "-c", `echo "hi" \n a\ b`}},
 		`k get a\ b ""`:                               {Words: []string{"k", "get", "a b", ""}},
 		`k get pods --field-selector status.phase!=R`: {Words: []string{"k", "get", "pods", "--field-selector", "status.phase!=R"}},
-		`k describe node | grep Taints`:               {Words: []string{"k", "describe", "node"}, Grep: &Grep{Text: "Taints"}},
-		`k get pods | grep -iv "a b"`:                 {Words: []string{"k", "get", "pods"}, Grep: &Grep{Text: "a b", Fold: true, Inverted: true}},
 	} {
 		if got, err := Parse(line); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %q %+v %v", line, got.Words, got.Grep, err)
+			t.Errorf("%s: %q %+v %v", line, got.Words, got.Pipe, err)
 		}
 	}
 }
@@ -34,10 +32,16 @@ func TestWhatOnlyAShellCanDoIsToldByName(t *testing.T) {
 		`k get pods 2>&1`:            "shell.redirect",
 		`k apply -f - < f`:           "shell.stdin",
 		`k apply -f - <<< x`:         "shell.stdin",
-		`k get pods | wc -l`:         "shell.pipe",
-		`k get pods | grep a | wc`:   "shell.pipe",
-		`k get pods | grep -c a`:     "shell.pipe",
-		`k get pods | grep a b`:      "shell.pipe",
+		`k get pods | jq .`:          "shell.pipe",
+		`k get pods | sort`:          "shell.pipe",
+		`k get pods | grep a | wc`:   "shell.pipe-flag",
+		`k get pods | grep -r a`:     "shell.pipe-flag",
+		`k get pods | grep a b`:      "shell.pipe-flag",
+		`k get pods | grep`:          "shell.pipe-flag",
+		`k get pods | head -c 3`:     "shell.pipe-flag",
+		`k get pods | tail -f`:       "shell.pipe-flag",
+		`k get pods | grep 'a\(b'`:   "shell.regexp",
+		`k get pods | grep '[a'`:     "shell.regexp",
 		`k get pods; k get nodes`:    "shell.only",
 		`k get pods && k get nodes`:  "shell.only",
 		`k get pods &`:               "shell.only",
