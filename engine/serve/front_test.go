@@ -464,3 +464,20 @@ func TestOptionsThatCannotBeAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A write that takes off the last finalizer of what is deleted is answered with what it wrote, as of any kind; the deletion itself is told as it is of that kind.
+func TestWhoTakesOffTheLastFinalizerIsAnsweredWithTheObject(t *testing.T) {
+	c := open(t, 1, 0, "")
+	held := configMap("held")
+	held["metadata"].(map[string]any)["finalizers"] = []string{"example.com/hold"}
+	c.must(ask{method: "POST", path: configMaps, body: held})
+	c.must(ask{method: "DELETE", path: configMaps + "/held"})
+	r := c.must(ask{method: "PATCH", path: configMaps + "/held", body: map[string]any{"metadata": map[string]any{"finalizers": nil}}, header: map[string]string{"Content-Type": "application/merge-patch+json"}})
+	got := r.object(t)
+	if meta, _ := got["metadata"].(map[string]any); got["kind"] != "ConfigMap" || meta["name"] != "held" || meta["finalizers"] != nil {
+		t.Errorf("answered with %v", got)
+	}
+	if r := c.get(configMaps + "/held"); r.code != http.StatusNotFound {
+		t.Errorf("read afterwards: %d", r.code)
+	}
+}

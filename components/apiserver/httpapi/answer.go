@@ -128,7 +128,7 @@ func (c *call) answer(r *kubeapi.Request, s Served, resp *kubeapi.Response) {
 		c.list(s, resp)
 	case resp.Object != nil:
 		c.one(code, s, resp.Object)
-	case resp.Deleted != nil && returnsDeleted(s.Kind):
+	case resp.Deleted != nil && (r.Verb != kubeapi.Delete || returnsDeleted(s.Kind)): // a write that takes the last finalizer off is answered with what it wrote
 		c.one(code, s, resp.Deleted)
 	case resp.Deleted != nil:
 		c.status(code, &metav1.Status{Status: metav1.StatusSuccess, Details: &metav1.StatusDetails{Name: resp.Deleted.GetName(), Group: s.GVK().Group, Kind: s.Kind.Resource, UID: resp.Deleted.GetUID()}})

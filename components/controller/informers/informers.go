@@ -5,6 +5,8 @@
 // Owns: Informers, the names of its indexes. Imports of ours: components/kubeapi, engine/kinds, engine/sim. Goroutines: the loop. Time: simulated.
 package informers
 
+//lint:file-ignore SA1019 Endpoints are kept for old clients all the same
+
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
