@@ -14,7 +14,12 @@ import (
 // noEscalation lets nobody give away rights that he has not himself, by a role or by a binding (k/k pkg/registry/rbac). It stands between mutating admission and validation, as the
 // storage of these kinds does.
 func noEscalation(a *attributes) error {
-	if a.obj == nil || authz.MemberOf(a.rq.user, authz.Masters) || onlyForDeletion(a.obj, a.old) {
+	switch a.obj.(type) {
+	case *rbacv1.ClusterRole, *rbacv1.Role, *rbacv1.ClusterRoleBinding, *rbacv1.RoleBinding:
+	default:
+		return nil
+	}
+	if authz.MemberOf(a.rq.user, authz.Masters) || onlyForDeletion(a.obj, a.old) {
 		return nil
 	}
 	switch o := a.obj.(type) {

@@ -73,6 +73,8 @@ type Informer[T kinds.Object] struct {
 	handlers []func(Change[T])
 	synced   sim.Future[struct{}]
 	revision string
+	watch    interface{ Close(error) } // nil while there is none
+	stopped  bool
 }
 
 type index[T kinds.Object] struct {
@@ -95,6 +97,14 @@ func (i *Informer[T]) Handle(fn func(Change[T])) { i.handlers = append(i.handler
 
 // Start runs the informer in the program's group.
 func (i *Informer[T]) Start() { i.proc.Go("informer "+i.kind.Resource, i.run) }
+
+// Stop ends the informer: handlers hear no more, the picture stays as it is.
+func (i *Informer[T]) Stop() {
+	i.stopped = true
+	if i.watch != nil {
+		i.watch.Close(errWatchClosed)
+	}
+}
 
 // WaitSynced parks p until the first list is in.
 func (i *Informer[T]) WaitSynced(p *sim.Proc) { i.synced.Await(p) }
@@ -138,7 +148,7 @@ const (
 
 func (i *Informer[T]) run(p *sim.Proc) {
 	backoff := reflectBackoffMin
-	for {
+	for !i.stopped {
 		began := p.Now()
 		err := i.listAndWatch(p)
 		if p.Now().Sub(began) > reflectReset {
@@ -155,7 +165,7 @@ func (i *Informer[T]) run(p *sim.Proc) {
 // listAndWatch lists if there is nothing to resume from, then follows the watch until it ends. nil: the watch ended in good order.
 func (i *Informer[T]) listAndWatch(p *sim.Proc) error {
 	if i.revision == "" {
-		if err := i.list(p); err != nil {
+		if err := i.list(p); err != nil || i.stopped {
 			return err
 		}
 	}
@@ -164,7 +174,14 @@ func (i *Informer[T]) listAndWatch(p *sim.Proc) error {
 	if err != nil {
 		return i.expired(err)
 	}
-	defer stream.Close(errWatchClosed)
+	i.watch = stream
+	defer func() {
+		i.watch = nil
+		stream.Close(errWatchClosed)
+	}()
+	if i.stopped {
+		return nil // while the watch was opened
+	}
 	before := p.Cause
 	defer func() { p.Cause = before }()
 	for {

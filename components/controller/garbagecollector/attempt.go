@@ -99,7 +99,7 @@ func (c *Controller) collect(ps *reconcile.Pass, n *node, latest kinds.Object) e
 // classify asks the store about each owner: solid exists, waiting exists but is going in the foreground, dangling does not exist.
 func (c *Controller) classify(ps *reconcile.Pass, n *node, refs []metav1.OwnerReference) (v verdict, err error) {
 	for _, r := range refs {
-		id := identityOf(r, n.namespace)
+		id := c.graph.identityOf(r, n.namespace)
 		if c.absent.has(id) {
 			v.dangling = append(v.dangling, r)
 			continue
@@ -142,7 +142,12 @@ func (c *Controller) breakCycle(ps *reconcile.Pass, n *node, latest kinds.Object
 		}
 	}
 	ps.Decide("let nothing wait for %s: one of its dependents waits for its own dependents, which could be a circle", describe(n.identity))
-	return send(ps.Proc, ps.Client, n.identity, types.StrategicMergePatchType, map[string]any{"metadata": map[string]any{"uid": n.uid, "ownerReferences": refs}})
+	return patchOwners(ps.Proc, ps.Client, n.identity, refs, func(r *metav1.OwnerReference) bool {
+		if blocks(*r) {
+			r.BlockOwnerDeletion = &no
+		}
+		return true
+	})
 }
 
 // foreground goes on with an object that waits for its dependents: it may go when none blocks it any more.
@@ -257,7 +262,29 @@ func dropOwners(p *sim.Proc, client *kubeapi.Client, id identity, gone []metav1.
 	for _, r := range gone {
 		refs = append(refs, map[string]any{"$patch": "delete", "uid": r.UID})
 	}
-	return send(p, client, id, types.StrategicMergePatchType, map[string]any{"metadata": map[string]any{"uid": id.uid, "ownerReferences": refs}})
+	return patchOwners(p, client, id, refs, func(r *metav1.OwnerReference) bool {
+		return !slices.ContainsFunc(gone, func(g metav1.OwnerReference) bool { return g.UID == r.UID })
+	})
+}
+
+// patchOwners changes owner references by a strategic merge patch. Kinds that know no such patch are given the whole list, of the object as it is now: keep may change a reference, and tells
+// whether it stays.
+func patchOwners(p *sim.Proc, client *kubeapi.Client, id identity, refs []any, keep func(*metav1.OwnerReference) bool) error {
+	err := send(p, client, id, types.StrategicMergePatchType, map[string]any{"metadata": map[string]any{"uid": id.uid, "ownerReferences": refs}})
+	if !apierrors.IsUnsupportedMediaType(err) {
+		return err
+	}
+	obj, err := kubeapi.Fetch[kinds.Object](p, client, id.kind, id.namespace, id.name)
+	if err != nil {
+		return err
+	}
+	left := []metav1.OwnerReference{}
+	for _, r := range obj.GetOwnerReferences() {
+		if keep(&r) {
+			left = append(left, r)
+		}
+	}
+	return send(p, client, id, types.MergePatchType, map[string]any{"metadata": map[string]any{"uid": id.uid, "resourceVersion": obj.GetResourceVersion(), "ownerReferences": left}})
 }
 
 func send(p *sim.Proc, client *kubeapi.Client, id identity, kind types.PatchType, body any) error {

@@ -2,7 +2,8 @@
 // GC-1, API-20).
 //
 // A graph of owner references over all kinds but Events follows the informers. A change in it puts objects up for a look; a look asks the store whether object and
-// owners really exist, so a picture that lags never costs an object.
+// owners really exist, so a picture that lags never costs an object. Kinds that CustomResourceDefinitions define are followed from the next round of discovery on, up to half a minute after
+// they are served.
 //
 // Owns: the graph, deletion of dependents, the finalizers foregroundDeletion and orphan. Imports of ours: components/kubeapi and its record, components/reconcile,
 // components/controller/informers, engine/kinds, engine/event, engine/sim. Goroutines: the loop. Time: simulated.
@@ -10,10 +11,14 @@ package garbagecollector
 
 import (
 	"fmt"
+	"maps"
 	"strings"
+	"time"
 
 	"github.com/tidwall/btree"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/kubeviz/components/controller/informers"
@@ -22,6 +27,7 @@ import (
 	"example.com/kubeviz/components/reconcile"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
+	"example.com/kubeviz/engine/sim"
 )
 
 // Workers is how many objects are looked at at a time, and again how many orphanings run (--concurrent-gc-syncs).
@@ -32,35 +38,90 @@ const absentMax = 500
 
 // Controller is the garbage collector.
 type Controller struct {
+	pr       *kubeapi.Process
+	in       *informers.Informers
 	graph    *graph
 	recorder *record.Recorder
 	deleting *reconcile.Controller
 	orphans  *reconcile.Controller
 	absent   absentOwners
+	// definitions are the CustomResourceDefinitions by name, monitors the informers of the kinds that they define.
+	definitions btree.Map[kubeapi.Key, *apiextensionsv1.CustomResourceDefinition]
+	monitors    map[schema.GroupResource]monitor
 }
+
+// discovery is how often the collector looks which kinds there are (k/k cmd/kube-controller-manager: startGarbageCollectorController).
+const discovery = 30 * time.Second
 
 // New makes the controller and registers its handlers; the informers must not have been started yet.
 func New(pr *kubeapi.Process, in *informers.Informers) *Controller {
-	c := &Controller{graph: newGraph(), recorder: record.New(pr, "garbage-collector-controller")}
+	c := &Controller{pr: pr, in: in, graph: newGraph(), recorder: record.New(pr, "garbage-collector-controller"), monitors: map[schema.GroupResource]monitor{}}
 	c.deleting = reconcile.New(pr, "garbagecollector", reconcile.Func(c.attempt))
 	c.orphans = reconcile.New(pr, "garbagecollector orphan", reconcile.Func(c.orphan))
-	follow(c, kinds.Namespaces, in.Namespaces)
-	follow(c, kinds.Nodes, in.Nodes)
-	follow(c, kinds.Leases, in.Leases)
-	follow(c, kinds.Deployments, in.Deployments)
-	follow(c, kinds.ReplicaSets, in.ReplicaSets)
-	follow(c, kinds.Pods, in.Pods)
+	for _, k := range kinds.All() {
+		if k.Stored() && k != kinds.Events {
+			in.Handle(k, c.observer(k))
+		}
+	}
+	in.Handle(kinds.CustomResourceDefinitions, func(ch kubeapi.Change[kinds.Object]) {
+		if ch.Type == event.Deleted {
+			c.definitions.Delete(ch.Key())
+			return
+		}
+		c.definitions.Set(ch.Key(), ch.New.(*apiextensionsv1.CustomResourceDefinition))
+	})
 	return c
 }
 
-// Start runs the workers. The informers are to be synced by then.
+// Start runs the workers as soon as every kind has been listed, and discovery from then on.
 func (c *Controller) Start() {
-	c.deleting.Start(Workers)
-	c.orphans.Start(Workers)
+	c.pr.Go("garbagecollector discovery", func(p *sim.Proc) {
+		c.in.WaitAllSynced(p)
+		c.discover(p)
+		for _, m := range c.monitors {
+			m.WaitSynced(p)
+		}
+		c.deleting.Start(Workers)
+		c.orphans.Start(Workers)
+		for {
+			p.Sleep(discovery)
+			c.discover(p)
+		}
+	})
 }
 
-func follow[T kinds.Object](c *Controller, k *kinds.Kind, in *kubeapi.Informer[T]) {
-	in.Handle(func(ch kubeapi.Change[T]) {
+// monitor follows the objects of a defined kind.
+type monitor struct {
+	kind *kinds.Kind
+	*kubeapi.Informer[kinds.Object]
+}
+
+// discover brings the kinds that are known and followed in line with the definitions.
+func (c *Controller) discover(p *sim.Proc) {
+	gone := maps.Clone(c.monitors)
+	for _, k := range c.graph.mapper.define(c.definitions.Values()) {
+		name := schema.GroupResource{Group: k.Group, Resource: k.Resource}
+		if had, ok := c.monitors[name]; ok && kinds.Same(had.kind, k) {
+			delete(gone, name)
+			continue
+		}
+		m := monitor{k, c.in.Defined(k)}
+		m.Handle(c.observer(k))
+		m.Start()
+		c.monitors[name] = m
+	}
+	for name, m := range gone {
+		m.Stop()
+		if c.monitors[name].kind == m.kind {
+			delete(c.monitors, name)
+		}
+	}
+	c.enqueue(c.graph.known(), p.Cause)
+}
+
+// observer is the handler of objects of a kind.
+func (c *Controller) observer(k *kinds.Kind) func(kubeapi.Change[kinds.Object]) {
+	return func(ch kubeapi.Change[kinds.Object]) {
 		switch {
 		case ch.Type == event.Deleted:
 			c.gone(k, ch.Old, ch.Cause)
@@ -72,7 +133,7 @@ func follow[T kinds.Object](c *Controller, k *kinds.Kind, in *kubeapi.Informer[T
 		default:
 			c.enqueue(c.graph.observe(k, nil, ch.New), ch.Cause)
 		}
-	})
+	}
 }
 
 func (c *Controller) gone(k *kinds.Kind, obj kinds.Object, cause event.Seq) {

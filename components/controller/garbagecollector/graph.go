@@ -2,6 +2,7 @@ package garbagecollector
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tidwall/btree"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,9 +54,12 @@ func blocks(r metav1.OwnerReference) bool {
 }
 
 // graph is who owns whom. Its methods return the nodes that are to be looked at because of a change.
-type graph struct{ nodes map[types.UID]*node }
+type graph struct {
+	nodes  map[types.UID]*node
+	mapper mapper
+}
 
-func newGraph() *graph { return &graph{nodes: map[types.UID]*node{}} }
+func newGraph() *graph { return &graph{nodes: map[types.UID]*node{}, mapper: newMapper()} }
 
 // work is what a change of the graph asks for.
 type work struct {
@@ -87,7 +91,7 @@ func (g *graph) observe(k *kinds.Kind, had, obj kinds.Object) work {
 			if n.identity != seen {
 				n.identity = seen
 				n.each(func(d *node) {
-					if !matches(d, seen) {
+					if !g.matches(d, seen) {
 						if seen.namespace != "" && d.namespace != seen.namespace {
 							w.misplaced = append(w.misplaced, misplaced{d, seen.uid})
 						}
@@ -154,7 +158,7 @@ func (g *graph) attach(n *node, owners []metav1.OwnerReference, w *work) {
 	for _, r := range owners {
 		owner, known := g.nodes[r.UID]
 		if !known {
-			owner = &node{identity: identityOf(r, n.namespace), virtual: true}
+			owner = &node{identity: g.identityOf(r, n.namespace), virtual: true}
 			g.nodes[r.UID] = owner
 			w.attempt = append(w.attempt, owner)
 		}
@@ -171,7 +175,7 @@ func (g *graph) attach(n *node, owners []metav1.OwnerReference, w *work) {
 				w.misplaced = append(w.misplaced, misplaced{n, r.UID})
 			}
 			doubtful = true
-		case !refersTo(r, owner.identity), !namespaced && owner.namespace != n.namespace && owner.virtual:
+		case !g.refersTo(r, owner.identity), !namespaced && owner.namespace != n.namespace && owner.virtual:
 			doubtful = true
 		}
 	}
@@ -217,7 +221,7 @@ func (g *graph) absent(id identity) (w work, again *node) {
 		var other *identity
 		n.each(func(d *node) {
 			for _, r := range d.owners {
-				if alt := identityOf(r, d.namespace); r.UID == id.uid && !same(alt, id) && other == nil {
+				if alt := g.identityOf(r, d.namespace); r.UID == id.uid && !same(alt, id) && other == nil {
 					other = &alt
 				}
 			}
@@ -227,7 +231,7 @@ func (g *graph) absent(id identity) (w work, again *node) {
 			return w, nil
 		}
 		n.each(func(d *node) {
-			if matches(d, id) {
+			if g.matches(d, id) {
 				w.attempt = append(w.attempt, d)
 			}
 		})
@@ -238,7 +242,7 @@ func (g *graph) absent(id identity) (w work, again *node) {
 		return w, again
 	case n.identity != id:
 		n.each(func(d *node) {
-			if matches(d, id) {
+			if g.matches(d, id) {
 				w.attempt = append(w.attempt, d)
 			}
 		})
@@ -249,35 +253,45 @@ func (g *graph) absent(id identity) (w work, again *node) {
 }
 
 // identityOf is what a reference of a dependent in that namespace means.
-func identityOf(r metav1.OwnerReference, namespace string) identity {
-	k := kindOf(r)
+func (g *graph) identityOf(r metav1.OwnerReference, namespace string) identity {
+	k := g.mapper.kindOf(r)
 	if k != nil && !k.Namespaced {
 		namespace = ""
 	}
 	return identity{k, namespace, r.Name, r.UID}
 }
 
-func kindOf(r metav1.OwnerReference) *kinds.Kind {
-	for _, k := range kinds.All() {
-		if k.Kind == r.Kind && k.APIVersion() == r.APIVersion {
-			return k
-		}
-	}
-	return nil
-}
-
 func same(a, b identity) bool {
 	return a.kind == b.kind && a.namespace == b.namespace && a.name == b.name
 }
 
-func refersTo(r metav1.OwnerReference, id identity) bool {
-	return r.UID == id.uid && r.Name == id.name && kindOf(r) == id.kind
+func (g *graph) refersTo(r metav1.OwnerReference, id identity) bool {
+	return r.UID == id.uid && r.Name == id.name && g.mapper.kindOf(r) == id.kind
 }
 
 // matches reports that d refers to id, as it is named, from a namespace that may.
-func matches(d *node, id identity) bool {
+func (g *graph) matches(d *node, id identity) bool {
 	if id.namespace != "" && d.namespace != id.namespace {
 		return false
 	}
-	return slices.ContainsFunc(d.owners, func(r metav1.OwnerReference) bool { return refersTo(r, id) })
+	return slices.ContainsFunc(d.owners, func(r metav1.OwnerReference) bool { return g.refersTo(r, id) })
+}
+
+// known takes in that the mapper has learned kinds: what was referred to by them, and could not be looked up, is.
+func (g *graph) known() (w work) {
+	for _, n := range g.nodes {
+		if n.kind != nil || !n.virtual {
+			continue
+		}
+		n.each(func(d *node) {
+			for _, r := range d.owners {
+				if id := g.identityOf(r, d.namespace); r.UID == n.uid && id.kind != nil && n.kind == nil {
+					n.identity = id
+					w.attempt = append(w.attempt, n)
+				}
+			}
+		})
+	}
+	slices.SortFunc(w.attempt, func(a, b *node) int { return strings.Compare(string(a.uid), string(b.uid)) })
+	return w
 }

@@ -1,8 +1,9 @@
 // Package informers holds the shared informers of kube-controller-manager: one per kind, whatever number of controllers reads it, with the indexes they need.
 //
-// Controllers take an Informers, register their handlers before Start and read from it afterwards; they never list or watch by themselves.
+// Controllers take an Informers, register their handlers before Start and read from it afterwards; they never list or watch by themselves. Kinds of which a controller reads the content have a
+// field; who follows objects of whatever kind asks for them by Handle, and by Defined for those that appear while the program runs.
 //
-// Owns: Informers, the names of its indexes. Imports of ours: components/kubeapi, engine/kinds, engine/sim. Goroutines: the loop. Time: simulated.
+// Owns: Informers, the names of its indexes. Imports of ours: components/kubeapi, engine/event, engine/kinds, engine/sim. Goroutines: the loop. Time: simulated.
 package informers
 
 //lint:file-ignore SA1019 Endpoints are kept for old clients all the same
@@ -16,10 +17,10 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/kubeviz/components/kubeapi"
+	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
 )
@@ -39,15 +40,14 @@ const (
 // Informers are the local pictures, one per kind. Indexes: Pods ByNode, ByOwner, ByNamespace; ReplicaSets ByOwner, ByNamespace; Deployments, ResourceQuotas, Budgets and Services
 // ByNamespace; EndpointSlices ByService.
 type Informers struct {
-	Pods        *kubeapi.Informer[*corev1.Pod]
-	Nodes       *kubeapi.Informer[*corev1.Node]
-	ReplicaSets *kubeapi.Informer[*appsv1.ReplicaSet]
-	Deployments *kubeapi.Informer[*appsv1.Deployment]
-	Leases      *kubeapi.Informer[*coordinationv1.Lease]
-	Namespaces  *kubeapi.Informer[*corev1.Namespace]
-	// ServiceAccounts are those named "default", RootCAs the ConfigMaps named "kube-root-ca.crt": what every namespace is given. Nobody here reads others.
+	Pods            *kubeapi.Informer[*corev1.Pod]
+	Nodes           *kubeapi.Informer[*corev1.Node]
+	ReplicaSets     *kubeapi.Informer[*appsv1.ReplicaSet]
+	Deployments     *kubeapi.Informer[*appsv1.Deployment]
+	Leases          *kubeapi.Informer[*coordinationv1.Lease]
+	Namespaces      *kubeapi.Informer[*corev1.Namespace]
 	ServiceAccounts *kubeapi.Informer[*corev1.ServiceAccount]
-	RootCAs         *kubeapi.Informer[*corev1.ConfigMap]
+	ConfigMaps      *kubeapi.Informer[*corev1.ConfigMap]
 	ClusterRoles    *kubeapi.Informer[*rbacv1.ClusterRole]
 	ResourceQuotas  *kubeapi.Informer[*corev1.ResourceQuota]
 	Claims          *kubeapi.Informer[*corev1.PersistentVolumeClaim]
@@ -58,7 +58,21 @@ type Informers struct {
 	Endpoints       *kubeapi.Informer[*corev1.Endpoints]
 	// CertificateRequests are what somebody may have approved.
 	CertificateRequests *kubeapi.Informer[*certificatesv1.CertificateSigningRequest]
+
+	proc *kubeapi.Process
+	// typed are the fields above, in the order in which they start; others those of kinds without a field that somebody handles.
+	typed, others []informer
+	byKind        map[*kinds.Kind]handle
 }
+
+// informer is a kubeapi.Informer of whatever type.
+type informer interface {
+	Start()
+	WaitSynced(p *sim.Proc)
+}
+
+// handle registers a handler that takes objects of whatever kind.
+type handle func(fn func(kubeapi.Change[kinds.Object]))
 
 // What every namespace is given.
 const (
@@ -75,8 +89,8 @@ func New(pr *kubeapi.Process) *Informers {
 		Deployments:     kubeapi.NewInformer[*appsv1.Deployment](pr, kinds.Deployments, kubeapi.InformerOptions{}),
 		Leases:          kubeapi.NewInformer[*coordinationv1.Lease](pr, kinds.Leases, kubeapi.InformerOptions{}),
 		Namespaces:      kubeapi.NewInformer[*corev1.Namespace](pr, kinds.Namespaces, kubeapi.InformerOptions{}),
-		ServiceAccounts: kubeapi.NewInformer[*corev1.ServiceAccount](pr, kinds.ServiceAccounts, named(DefaultServiceAccount)),
-		RootCAs:         kubeapi.NewInformer[*corev1.ConfigMap](pr, kinds.ConfigMaps, named(RootCAConfigMap)),
+		ServiceAccounts: kubeapi.NewInformer[*corev1.ServiceAccount](pr, kinds.ServiceAccounts, kubeapi.InformerOptions{}),
+		ConfigMaps:      kubeapi.NewInformer[*corev1.ConfigMap](pr, kinds.ConfigMaps, kubeapi.InformerOptions{}),
 		ClusterRoles:    kubeapi.NewInformer[*rbacv1.ClusterRole](pr, kinds.ClusterRoles, kubeapi.InformerOptions{}),
 		ResourceQuotas:  kubeapi.NewInformer[*corev1.ResourceQuota](pr, kinds.ResourceQuotas, kubeapi.InformerOptions{}),
 		Claims:          kubeapi.NewInformer[*corev1.PersistentVolumeClaim](pr, kinds.PersistentVolumeClaims, kubeapi.InformerOptions{}),
@@ -87,7 +101,26 @@ func New(pr *kubeapi.Process) *Informers {
 		Endpoints:       kubeapi.NewInformer[*corev1.Endpoints](pr, kinds.Endpoints, kubeapi.InformerOptions{}),
 
 		CertificateRequests: kubeapi.NewInformer[*certificatesv1.CertificateSigningRequest](pr, kinds.CertificateSigningRequests, kubeapi.InformerOptions{}),
+
+		proc: pr, byKind: map[*kinds.Kind]handle{},
 	}
+	share(in, kinds.Namespaces, in.Namespaces)
+	share(in, kinds.ServiceAccounts, in.ServiceAccounts)
+	share(in, kinds.ConfigMaps, in.ConfigMaps)
+	share(in, kinds.ClusterRoles, in.ClusterRoles)
+	share(in, kinds.ResourceQuotas, in.ResourceQuotas)
+	share(in, kinds.PersistentVolumeClaims, in.Claims)
+	share(in, kinds.PersistentVolumes, in.Volumes)
+	share(in, kinds.PodDisruptionBudgets, in.Budgets)
+	share(in, kinds.Services, in.Services)
+	share(in, kinds.EndpointSlices, in.EndpointSlices)
+	share(in, kinds.Endpoints, in.Endpoints)
+	share(in, kinds.CertificateSigningRequests, in.CertificateRequests)
+	share(in, kinds.Nodes, in.Nodes)
+	share(in, kinds.Leases, in.Leases)
+	share(in, kinds.Deployments, in.Deployments)
+	share(in, kinds.ReplicaSets, in.ReplicaSets)
+	share(in, kinds.Pods, in.Pods)
 	in.Pods.Index(ByNode, func(p *corev1.Pod) []string { return []string{p.Spec.NodeName} })
 	in.Pods.Index(ByOwner, func(p *corev1.Pod) []string { return []string{owner(p)} })
 	in.Pods.Index(ByNamespace, func(p *corev1.Pod) []string { return []string{p.Namespace} })
@@ -103,8 +136,35 @@ func New(pr *kubeapi.Process) *Informers {
 	return in
 }
 
-func named(name string) kubeapi.InformerOptions {
-	return kubeapi.InformerOptions{Fields: fields.OneTermEqualSelector("metadata.name", name)}
+// share makes a typed informer one of those that Start starts and Handle finds.
+func share[T kinds.Object](in *Informers, k *kinds.Kind, i *kubeapi.Informer[T]) {
+	in.typed = append(in.typed, i)
+	in.byKind[k] = func(fn func(kubeapi.Change[kinds.Object])) {
+		i.Handle(func(ch kubeapi.Change[T]) {
+			c := kubeapi.Change[kinds.Object]{Type: ch.Type, Cause: ch.Cause}
+			if ch.Type != event.Added {
+				c.Old = ch.Old
+			}
+			if ch.Type != event.Deleted {
+				c.New = ch.New
+			}
+			fn(c)
+		})
+	}
+}
+
+// Handle adds a handler for a kind, whether others read it or not. Before Start.
+func (in *Informers) Handle(k *kinds.Kind, fn func(kubeapi.Change[kinds.Object])) {
+	if in.byKind[k] == nil {
+		i := kubeapi.NewInformer[kinds.Object](in.proc, k, kubeapi.InformerOptions{})
+		in.others, in.byKind[k] = append(in.others, i), i.Handle
+	}
+	in.byKind[k](fn)
+}
+
+// Defined makes an informer of a kind that a CustomResourceDefinition defines. It is the caller's: to handle, to start, and to stop when the kind is served no longer.
+func (in *Informers) Defined(k *kinds.Kind) *kubeapi.Informer[kinds.Object] {
+	return kubeapi.NewInformer[kinds.Object](in.proc, k, kubeapi.InformerOptions{})
 }
 
 // Orphan is the ByOwner value of objects in a namespace that no controller owns.
@@ -119,44 +179,27 @@ func owner(o metav1.Object) string {
 
 // Start runs all informers. Handlers and further indexes come before.
 func (in *Informers) Start() {
-	in.Namespaces.Start()
-	in.ServiceAccounts.Start()
-	in.RootCAs.Start()
-	in.ClusterRoles.Start()
-	in.ResourceQuotas.Start()
-	in.Claims.Start()
-	in.Volumes.Start()
-	in.Budgets.Start()
-	in.Services.Start()
-	in.EndpointSlices.Start()
-	in.Endpoints.Start()
-	in.CertificateRequests.Start()
-	in.Nodes.Start()
-	in.Leases.Start()
-	in.Deployments.Start()
-	in.ReplicaSets.Start()
-	in.Pods.Start()
+	for _, i := range in.typed {
+		i.Start()
+	}
+	for _, i := range in.others {
+		i.Start()
+	}
 }
 
-// WaitSynced parks p until every first list is in.
-func (in *Informers) WaitSynced(p *sim.Proc) {
-	in.Namespaces.WaitSynced(p)
-	in.ServiceAccounts.WaitSynced(p)
-	in.RootCAs.WaitSynced(p)
-	in.ClusterRoles.WaitSynced(p)
-	in.ResourceQuotas.WaitSynced(p)
-	in.Claims.WaitSynced(p)
-	in.Volumes.WaitSynced(p)
-	in.Budgets.WaitSynced(p)
-	in.Services.WaitSynced(p)
-	in.EndpointSlices.WaitSynced(p)
-	in.Endpoints.WaitSynced(p)
-	in.CertificateRequests.WaitSynced(p)
-	in.Nodes.WaitSynced(p)
-	in.Leases.WaitSynced(p)
-	in.Deployments.WaitSynced(p)
-	in.ReplicaSets.WaitSynced(p)
-	in.Pods.WaitSynced(p)
+// WaitSynced parks p until the first list of every kind that has a field is in.
+func (in *Informers) WaitSynced(p *sim.Proc) { wait(p, in.typed) }
+
+// WaitAllSynced parks p until the first list of every kind is in.
+func (in *Informers) WaitAllSynced(p *sim.Proc) {
+	wait(p, in.typed)
+	wait(p, in.others)
+}
+
+func wait(p *sim.Proc, all []informer) {
+	for _, i := range all {
+		i.WaitSynced(p)
+	}
 }
 
 // PodsOf lists the pods that owner controls, by name.

@@ -45,12 +45,10 @@ func New(pr *kubeapi.Process, in *informers.Informers, bundle string) *Controlle
 			c.Add(ch.Key(), ch.Cause)
 		}
 	})
-	in.RootCAs.Handle(func(ch kubeapi.Change[*corev1.ConfigMap]) {
-		switch ch.Type {
-		case event.Deleted:
-			c.Add(kubeapi.Key(ch.Old.Namespace), ch.Cause)
-		case event.Modified:
-			c.Add(kubeapi.Key(ch.New.Namespace), ch.Cause)
+	in.ConfigMaps.Handle(func(ch kubeapi.Change[*corev1.ConfigMap]) {
+		namespace, name := ch.Key().Split()
+		if name == informers.RootCAConfigMap && ch.Type != event.Added {
+			c.Add(kubeapi.Key(namespace), ch.Cause)
 		}
 	})
 	return c
@@ -66,7 +64,7 @@ func (c *Controller) Reconcile(ps *reconcile.Pass, key kubeapi.Key) (reconcile.R
 		return reconcile.Done, nil
 	}
 	data := map[string]string{"ca.crt": c.bundle}
-	have, ok := c.in.RootCAs.Get(kubeapi.MakeKey(ns.Name, informers.RootCAConfigMap))
+	have, ok := c.in.ConfigMaps.Get(kubeapi.MakeKey(ns.Name, informers.RootCAConfigMap))
 	if !ok {
 		ps.Decide("create config map %s: namespace %s has none", informers.RootCAConfigMap, ns.Name)
 		_, err := kubeapi.Make(ps.Proc, ps.Client, &corev1.ConfigMap{Data: data, ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: informers.RootCAConfigMap,

@@ -37,7 +37,7 @@ func New(pr *kubeapi.Process, in *informers.Informers) *Controller {
 		}
 	})
 	in.ServiceAccounts.Handle(func(ch kubeapi.Change[*corev1.ServiceAccount]) {
-		if ch.Type == event.Deleted {
+		if ch.Type == event.Deleted && ch.Old.Name == informers.DefaultServiceAccount {
 			c.Add(kubeapi.Key(ch.Old.Namespace), ch.Cause)
 		}
 	})
