@@ -32,10 +32,10 @@ type Handler struct {
 	version     string
 	definitions func() (*definitions, error)
 	third       func() (*index, error)
-	second      func() (*document, error)
+	second      func() (*index, error)
 }
 
-// index is the root of version 3 with its documents by group version ("apis/apps/v1").
+// index is a document with those below it: the root of version 3 with one for each group version ("apis/apps/v1"), or version 2, which is all in one.
 type index struct {
 	document
 	groups map[string]*document
@@ -91,48 +91,66 @@ func (h *Handler) buildThird() (*index, error) {
 		by[r.gvk.GroupVersion()] = append(by[r.gvk.GroupVersion()], r)
 	}
 	x := &index{groups: map[string]*document{}}
-	urls := map[string]any{}
 	for gv, served := range by {
-		name := root(gv)
-		paths, used := map[string]any{}, map[string]bool{}
-		for _, r := range served {
-			r.paths(d, third{}, used, paths)
+		if x.groups[root(gv)], err = h.groupVersion(d, gv, served); err != nil {
+			return nil, err
 		}
-		// The kinds themselves are there even where no operation names them: clients look for them by kind.
-		for _, r := range served {
-			used[d.names[r.gvk]] = true
-		}
-		list := meta + "APIResourceList"
-		used[list] = true
-		op := map[string]any{"operationId": "get" + camel(cmp.Or(gv.Group, "core")) + camel(gv.Version) + "APIResources", "tags": []string{tag(gv)}, "description": "get available resources"}
-		third{}.operation(op, "", nil, list, bodyTypes)
-		paths["/"+name+"/"] = map[string]any{"get": op}
-		schemas, err := closure(d.V3, slices.Collect(maps.Keys(used)))
-		if err != nil {
-			return nil, fmt.Errorf("OpenAPI of %s: %w", gv, err)
-		}
-		doc, err := newDocument(map[string]any{"openapi": "3.0.0", "info": h.info(), "paths": paths, "components": map[string]any{"schemas": schemas}}, binary3)
-		if err != nil {
-			return nil, fmt.Errorf("OpenAPI of %s: %w", gv, err)
-		}
-		x.groups[name] = &doc
+	}
+	return x, x.list()
+}
+
+// groupVersion is the document of version 3 of a group version.
+func (h *Handler) groupVersion(d *definitions, gv schema.GroupVersion, served []resource) (*document, error) {
+	paths, used := map[string]any{}, map[string]bool{}
+	for _, r := range served {
+		r.paths(d, third{}, used, paths)
+	}
+	// The kinds themselves are there even where no operation names them: clients look for them by kind.
+	for _, r := range served {
+		used[d.names[r.gvk]] = true
+	}
+	list := meta + "APIResourceList"
+	used[list] = true
+	op := map[string]any{"operationId": "get" + camel(cmp.Or(gv.Group, "core")) + camel(gv.Version) + "APIResources", "tags": []string{tag(gv)}, "description": "get available resources"}
+	third{}.operation(op, "", nil, list, bodyTypes)
+	paths["/"+root(gv)+"/"] = map[string]any{"get": op}
+	schemas, err := closure(d.V3, slices.Collect(maps.Keys(used)))
+	if err != nil {
+		return nil, fmt.Errorf("OpenAPI of %s: %w", gv, err)
+	}
+	doc, err := newDocument(map[string]any{"openapi": "3.0.0", "info": h.info(), "paths": paths, "components": map[string]any{"schemas": schemas}}, binary3)
+	if err != nil {
+		return nil, fmt.Errorf("OpenAPI of %s: %w", gv, err)
+	}
+	return &doc, nil
+}
+
+// list makes the root out of the group versions.
+func (x *index) list() (err error) {
+	urls := map[string]any{}
+	for name, doc := range x.groups {
 		urls[name] = map[string]string{"serverRelativeURL": location(name, doc.tag)}
 	}
 	x.document, err = newDocument(map[string]any{"paths": urls}, nil)
-	return x, err
+	return err
 }
 
 func location(name, tag string) string {
 	return prefix3 + "/" + name + "?" + url.Values{"hash": {tag}}.Encode()
 }
 
-func (h *Handler) buildSecond() (*document, error) {
+func (h *Handler) buildSecond() (*index, error) {
 	d, err := h.definitions()
 	if err != nil {
 		return nil, err
 	}
+	return h.swagger(d, resources())
+}
+
+// swagger is the document of version 2, which has nothing below it.
+func (h *Handler) swagger(d *definitions, all []resource) (*index, error) {
 	paths, used := map[string]any{}, map[string]bool{}
-	for _, r := range resources() {
+	for _, r := range all {
 		r.paths(d, second{}, used, paths)
 		used[d.names[r.gvk]] = true
 	}
@@ -141,7 +159,7 @@ func (h *Handler) buildSecond() (*document, error) {
 		return nil, fmt.Errorf("OpenAPI v2: %w", err)
 	}
 	doc, err := newDocument(map[string]any{"swagger": "2.0", "info": h.info(), "paths": paths, "definitions": schemas}, binary2)
-	return &doc, err
+	return &index{document: doc}, err
 }
 
 func binary2(text []byte) ([]byte, error) {
@@ -160,24 +178,27 @@ func binary3(text []byte) ([]byte, error) {
 	return proto.Marshal(d)
 }
 
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { serve(h.third, h.second, w, r) }
+
+func serve(third, second func() (*index, error), w http.ResponseWriter, r *http.Request) {
 	switch name, below := strings.CutPrefix(r.URL.Path, prefix3+"/"); {
 	case r.URL.Path == path2:
-		d, err := h.second()
+		d, err := second()
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
 		d.serve(w, r, "v2")
 	case r.URL.Path == prefix3, below && name == "":
-		x, err := h.third()
+		x, err := third()
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
 		x.serve(w, r, "")
 	case below:
-		x, err := h.third()
+		x, err := third()
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -21,6 +21,8 @@ type resource struct {
 	namespaced   bool
 	verbs        []string
 	subresources []kinds.Subresource
+	// defined: by a CustomResourceDefinition, so that there is no protobuf and no strategic merge.
+	defined bool
 }
 
 var everyVerb = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
@@ -36,7 +38,7 @@ func resources() []resource {
 				verbs = slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return v == "deletecollection" })
 			}
 		}
-		r := resource{k.GVK(), k.Resource, k.Namespaced, verbs, k.Subresources}
+		r := resource{k.GVK(), k.Resource, k.Namespaced, verbs, k.Subresources, false}
 		out = append(out, r)
 		for _, f := range k.Faces {
 			r.gvk = f.GVK()
@@ -44,8 +46,8 @@ func resources() []resource {
 		}
 	}
 	metrics := schema.GroupVersion{Group: "metrics.k8s.io", Version: "v1beta1"}
-	return append(out, resource{metrics.WithKind("NodeMetrics"), "nodes", false, []string{"get", "list"}, nil},
-		resource{metrics.WithKind("PodMetrics"), "pods", true, []string{"get", "list"}, nil})
+	return append(out, resource{metrics.WithKind("NodeMetrics"), "nodes", false, []string{"get", "list"}, nil, false},
+		resource{metrics.WithKind("PodMetrics"), "pods", true, []string{"get", "list"}, nil, false})
 }
 
 // root is the path of a group version: "api/v1", "apis/apps/v1". Its form is also that of names in the index of version 3.
@@ -143,23 +145,24 @@ func (r resource) path(d *definitions, f form, used map[string]bool, out map[str
 			"description": describe(a, r.gvk.Kind, sub), "x-kubernetes-action": extension,
 			gvkExtension: map[string]string{"group": gvk.Group, "version": gvk.Version, "kind": gvk.Kind}}
 		model := d.names[gvk]
-		sent, answered, types := "", model, bodyTypes
+		sent, answered, bodies := "", model, r.only(bodyTypes)
+		types := bodies
 		switch a.verb {
 		case "list":
 			answered = model + "List"
 		case "create", "update":
 			sent = model
 		case "patch":
-			sent, types = meta+"Patch", patchTypes
+			sent, types = meta+"Patch", r.only(patchTypes)
 		case "delete", "deletecollection":
 			sent, answered = meta+"DeleteOptions", meta+"Status"
 		}
 		if strings.HasSuffix(gvk.Kind, "Options") || sub == "log" { // streams have no body of the API
 			sent, answered = "", ""
 		}
-		answers := bodyTypes
+		answers := bodies
 		if a.verb == "list" {
-			answers = slices.Concat(bodyTypes, streamTypes)
+			answers = slices.Concat(bodies, r.only(streamTypes))
 		}
 		for _, m := range []string{sent, answered} {
 			if m != "" {
@@ -189,6 +192,14 @@ func (r resource) path(d *definitions, f form, used map[string]bool, out map[str
 	}
 	item["parameters"] = append(common, f.parameter("query", "pretty", "string", descriptions["pretty"]))
 	out[path] = item
+}
+
+// only leaves out the media types that a defined kind does not have.
+func (r resource) only(types []string) []string {
+	if !r.defined {
+		return types
+	}
+	return slices.DeleteFunc(slices.Clone(types), func(t string) bool { return strings.Contains(t, "protobuf") || strings.Contains(t, "strategic") })
 }
 
 func (r resource) scope(suffix string) string {

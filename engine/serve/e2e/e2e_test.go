@@ -133,6 +133,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "TIME"},
 	{regexp.MustCompile(`(-[0-9b-df-hj-np-tv-xz]{8,10})-[0-9b-df-hj-np-tv-xz]{5}\b`), "$1-RANDOM"},
 	{regexp.MustCompile(`\bworker-\d+`), "worker-N"},
+	{regexp.MustCompile(`(?i)(resource ?version: +)"?\d+"?`), "${1}REVISION"},
 	{regexp.MustCompile(`(?m)(^|[ (])(?:\d+[smhdy]){1,2}( ago)?\b`), "${1}AGE$2"},
 	{regexp.MustCompile(`\bin \d+(?:\.\d+)?m?s\b`), "in AGE"},
 	{regexp.MustCompile(`\((?:\d+(?:\.\d+)?m?s) including`), "(AGE including"},
