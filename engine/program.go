@@ -167,6 +167,8 @@ func (m *machine) startAPIServer(pg *program) {
 	pg.startUp(apiServerStartMin, apiServerStartMax, func() {
 		cfg := apiserver.Config{Proc: pg.proc, Address: m.ip(), Store: m.e.store.door(m.host), Codec: m.e.codec, Custom: m.e.custom, Announcer: m.e.announ, Connectors: m.connectors(pg.proc.Addr), Neighbour: m.neighbour,
 			Founding: bootstrap.Kubeadm(), Tokens: m.e.tokens, WallNow: m.e.wallNow()}
+		limits := m.e.opts.Scenario.Cluster.APIServer
+		cfg.Seats = limits.MaxRequestsInflight + limits.MaxMutatingRequestsInflight
 		if m.e.outside {
 			cfg.Meter, cfg.Founding = m.e.meter, append(cfg.Founding, bootstrap.Metrics()...)
 		}

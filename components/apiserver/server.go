@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -47,6 +48,8 @@ type Config struct {
 	Neighbour func(program string) bool
 	// Meter finds the door at which a node's kubelet tells what is used, nil while none runs there. Without it metrics.k8s.io is not available.
 	Meter func(node string) kubeapi.Meter
+	// Seats is how many requests are worked on at once: --max-requests-inflight and --max-mutating-requests-inflight together; 0: flowcontrol.Seats.
+	Seats int
 }
 
 // Server is one API server process. Nothing of it outlives its group.
@@ -103,7 +106,7 @@ func New(cfg Config) *Server {
 		s.cfg.Custom = custom.NewBoard()
 	}
 	s.customs = newCustoms(s)
-	s.flow = flowcontrol.New(flowcontrol.Seats, pr.Loop.Now)
+	s.flow = flowcontrol.New(cmp.Or(cfg.Seats, flowcontrol.Seats), pr.Loop.Now)
 	s.tally.byCode = map[int]int{}
 	return s
 }

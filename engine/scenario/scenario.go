@@ -7,6 +7,7 @@
 //	  workers: 4
 //	  worker: {cpu: "4", memory: 8Gi, pods: 110}
 //	  store: {quota: 8Mi}
+//	  apiserver: {maxRequestsInflight: 40, maxMutatingRequestsInflight: 20}
 //	manifests: |
 //	  apiVersion: apps/v1
 //	  kind: Deployment
@@ -59,6 +60,8 @@ type Cluster struct {
 	// Zones, if any, are given to workers in turn as topology.kubernetes.io/zone.
 	Zones []string `json:"zones,omitempty"`
 	Store Store    `json:"store,omitempty"`
+	// APIServer is how every API server is started.
+	APIServer APIServer `json:"apiserver,omitempty"`
 }
 
 // Store is how the store is set up.
@@ -66,6 +69,18 @@ type Store struct {
 	// Quota bounds the size of each member's database; none: etcd's 2Gi.
 	Quota resource.Quantity `json:"quota,omitempty"`
 }
+
+// APIServer holds the two flags of kube-apiserver that say how many requests it works on at once; 0: its defaults. With priority and fairness their sum is shared among the levels.
+type APIServer struct {
+	MaxRequestsInflight         int `json:"maxRequestsInflight,omitempty"`
+	MaxMutatingRequestsInflight int `json:"maxMutatingRequestsInflight,omitempty"`
+}
+
+// What kube-apiserver is started with when nothing is said.
+const (
+	requestsInflight, mutatingRequestsInflight = 400, 200
+	inflightMax                                = 100_000
+)
 
 // Machine is the size of one.
 type Machine struct {
@@ -128,6 +143,12 @@ func (s *Scenario) Default() {
 	}
 	s.Cluster.Worker.fill("4", "8Gi")
 	s.Cluster.Master.fill("2", "4Gi")
+	if a := &s.Cluster.APIServer; a.MaxRequestsInflight == 0 {
+		a.MaxRequestsInflight = requestsInflight
+	}
+	if a := &s.Cluster.APIServer; a.MaxMutatingRequestsInflight == 0 {
+		a.MaxMutatingRequestsInflight = mutatingRequestsInflight
+	}
 }
 
 func (m *Machine) fill(cpu, memory string) {
@@ -165,6 +186,12 @@ func (s *Scenario) Validate() error {
 	}
 	if q := s.Cluster.Store.Quota; !q.IsZero() && (q.Cmp(*resource.NewQuantity(command.QuotaMin, resource.BinarySI)) < 0 || q.Cmp(*resource.NewQuantity(command.QuotaMax, resource.BinarySI)) > 0) {
 		return fmt.Errorf("cluster.store.quota: %s is not between %s and %s", q.String(), command.Size(command.QuotaMin), command.Size(command.QuotaMax))
+	}
+	if n := s.Cluster.APIServer.MaxRequestsInflight; n < 1 || n > inflightMax {
+		return fmt.Errorf("cluster.apiserver.maxRequestsInflight: %d is not between 1 and %d", n, inflightMax)
+	}
+	if n := s.Cluster.APIServer.MaxMutatingRequestsInflight; n < 1 || n > inflightMax {
+		return fmt.Errorf("cluster.apiserver.maxMutatingRequestsInflight: %d is not between 1 and %d", n, inflightMax)
 	}
 	_, err := s.Timed()
 	return err

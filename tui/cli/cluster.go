@@ -25,6 +25,8 @@ import (
 type clusterFlags struct {
 	preset           string
 	masters, workers int
+	inflight         int // requests that an API server works on at once
+	mutating         int // those that change something
 	seed             uint64
 	dataDir          string
 	rate             float64
@@ -36,6 +38,8 @@ func (f *clusterFlags) add(cmd *cobra.Command, rate float64) {
 	f.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
 	cmd.Flags().IntVar(&f.masters, "masters", 0, "number of masters, 1-7 (default: the preset's)")
 	cmd.Flags().IntVar(&f.workers, "workers", 0, "number of workers, 0-5000 (default: the preset's)")
+	cmd.Flags().IntVar(&f.inflight, "max-requests-inflight", 0, "requests that an API server works on at once, as kube-apiserver's flag (default: the preset's, 400)")
+	cmd.Flags().IntVar(&f.mutating, "max-mutating-requests-inflight", 0, "and requests that change something (default: the preset's, 200)")
 	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	cmd.Flags().StringVar(&f.dataDir, "data-dir", "", "keep the store's data here, with fsync (default: a temporary directory)")
 	cmd.Flags().Float64Var(&f.rate, "rate", rate, "simulated seconds per second, 0.1-60")
@@ -52,6 +56,12 @@ func (f *clusterFlags) scenario(name string) (scenario.Scenario, error) {
 	}
 	if f.given("workers") {
 		s.Cluster.Workers = f.workers
+	}
+	if f.given("max-requests-inflight") {
+		s.Cluster.APIServer.MaxRequestsInflight = f.inflight
+	}
+	if f.given("max-mutating-requests-inflight") {
+		s.Cluster.APIServer.MaxMutatingRequestsInflight = f.mutating
 	}
 	if err := s.Validate(); err != nil {
 		return s, usageError{err}
