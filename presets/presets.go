@@ -18,7 +18,7 @@ var files embed.FS
 const Default = "ha"
 
 // names in the order of the list; a test holds it against the files.
-var names = []string{"ha", "single", "two", "four", "five", "grow", "full", "backup", "disk"}
+var names = []string{"ha", "single", "two", "four", "five", "grow", "full", "backup", "disk", "overload"}
 
 // Names lists the presets.
 func Names() []string { return append([]string(nil), names...) }

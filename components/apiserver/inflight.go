@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/btree"
 
+	"example.com/kubeviz/components/apiserver/flowcontrol"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/event"
 	"example.com/kubeviz/engine/kinds"
@@ -36,6 +37,7 @@ func (f *inflight) enter(rq *request) (leave func()) {
 func (s *Server) reportStalled(now time.Time) {
 	q := event.QueueChanged{Queue: requestsQueue}
 	queued := s.flow.Waiting()
+	listed := map[event.ItemState]int{}
 	for _, l := range s.flow.Levels() {
 		if queued > 0 && l.Waiting > 0 {
 			if q.Parts == nil {
@@ -48,16 +50,19 @@ func (s *Server) reportStalled(now time.Time) {
 		if now.Sub(rq.received) < slowAfter && queued == 0 {
 			return false // those behind it came later
 		}
-		state := event.ItemInWork
+		state, due := event.ItemInWork, rq.deadline
 		if rq.stage == stageFlow {
 			state = event.ItemWaiting
+			if end := rq.began.Add(flowcontrol.WaitLimit); end.Before(due) {
+				due = end
+			}
 			if q.Waiting++; q.Oldest.IsZero() {
 				q.Oldest = rq.received
 			}
 		} else {
 			q.InWork++
 		}
-		if len(q.Items) < event.QueueItemsMax {
+		if listed[state]++; listed[state] <= event.QueueItemsMax {
 			key := rq.asked()
 			if rq.Name != "" {
 				key += " " + kinds.ObjectRef{Namespace: rq.Namespace, Name: rq.Name}.String()
@@ -73,7 +78,7 @@ func (s *Server) reportStalled(now time.Time) {
 			if cause == 0 {
 				cause = rq.Cause
 			}
-			q.Items = append(q.Items, event.QueueItem{Key: key, State: state, Since: rq.received, Due: rq.deadline, Why: kubeapi.QueueWhy(why), By: client(rq.From), Cause: cause})
+			q.Items = append(q.Items, event.QueueItem{Key: key, State: state, Since: rq.received, Due: due, Why: kubeapi.QueueWhy(why), By: client(rq.From), Cause: cause})
 		}
 		return true
 	})

@@ -21,7 +21,7 @@ import (
 // Stages of the pipeline, in order (fidelity API-1).
 const (
 	stageAuthn    = "authentication"
-	stageFlow     = "priority and fairness"
+	stageFlow     = event.StageFlow
 	stageAuthz    = "authorization"
 	stageMutate   = "mutating admission"
 	stageValidate = "validation"

@@ -67,7 +67,7 @@ type Credential struct {
 }
 
 // Outside is the machine in the model on which all clients from outside run.
-const Outside = "outside"
+const Outside = event.Outside
 
 // ClientInfo is what a client outside tells of itself, for people.
 type ClientInfo struct {

@@ -37,7 +37,10 @@ type RequestDone struct {
 	Stages []Stage `json:",omitempty"`
 }
 
-// Stage of the request pipeline: authentication, authorization, mutating admission, validation, validating admission, store.
+// StageFlow is the stage in which a request waits for a seat (API Priority and Fairness).
+const StageFlow = "priority and fairness"
+
+// Stage of the request pipeline: authentication, StageFlow, authorization, mutating admission, validation, validating admission, store.
 type Stage struct {
 	Stage string
 	Took  time.Duration
@@ -107,6 +110,9 @@ type ClientConnected struct {
 
 // Program is what it is one of: the program and its user, which many clients may share ("kubectl kubernetes-admin").
 func (e ClientConnected) Program() string { return ProgramName(e.Client) + " " + e.User }
+
+// Outside is the machine on which all clients from outside run.
+const Outside = "outside"
 
 // ProgramName is the program of a client: its name without the number that tells it from others.
 func ProgramName(client Actor) string {

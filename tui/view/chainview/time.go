@@ -26,6 +26,7 @@ const (
 	lastWork
 	watching // a change on its way to who watches
 	queued   // in a controller's queue
+	seating  // in an API server's queue, for a seat
 	unbound  // in the scheduler's queue
 	backoff
 	toleration // of a taint, until the pod is evicted
@@ -47,7 +48,7 @@ func (s spell) waits() bool { return s > lastWork }
 // spellWords are the catalogue's keys.
 var spellWords = [spells]string{
 	decided: "chain.t-decided", transit: "chain.t-transit", server: "chain.t-server", store: "chain.t-store", pulling: "chain.t-pulling", creating: "chain.t-creating",
-	starting: "chain.t-starting", stopping: "chain.t-stopping", voting: "chain.t-voting", lastWork: "chain.t-decided", watching: "chain.t-watching", queued: "chain.t-queued",
+	starting: "chain.t-starting", stopping: "chain.t-stopping", voting: "chain.t-voting", lastWork: "chain.t-decided", watching: "chain.t-watching", queued: "chain.t-queued", seating: "chain.t-seating",
 	unbound: "chain.t-unbound", backoff: "chain.t-backoff", toleration: "chain.t-toleration", silence: "chain.t-silence", cutOff: "chain.t-cut", electing: "chain.t-electing",
 	leasing: "chain.t-leasing", checking: "chain.t-checking", syncing: "chain.t-syncing", running: "chain.t-running", asking: "chain.t-asking", waiting: "chain.t-waiting",
 	probing: "chain.t-probing",
@@ -208,19 +209,27 @@ func own(h *hop, upTo time.Time) []stretch {
 	if took <= 0 || !h.isRequest() {
 		return nil
 	}
-	var pipeline time.Duration
+	var seat, pipeline time.Duration
 	if d, ok := h.done.Event.(event.RequestDone); ok {
 		for _, s := range d.Stages {
-			if s.Stage != "store" {
+			switch s.Stage {
+			case "store":
+			case event.StageFlow:
+				seat += s.Took
+			default:
 				pipeline += s.Took
 			}
 		}
 	}
-	pipeline = min(pipeline, took)
-	if pipeline > 0 {
-		return []stretch{{server, pipeline}, {store, took - pipeline}}
+	seat = min(seat, took)
+	pipeline = min(pipeline, took-seat)
+	var out []stretch
+	for _, p := range []stretch{{seating, seat}, {server, pipeline}, {store, took - seat - pipeline}} {
+		if p.took > 0 {
+			out = append(out, p)
+		}
 	}
-	return []stretch{{store, took}}
+	return out
 }
 
 // account is where the time of a chain went.

@@ -194,7 +194,7 @@ func (v View) drawRow(f view.Frame, c grid.Canvas, cols columns, y int, r *row, 
 		}
 	}
 	server := r.t.Process == apiserver
-	number(waitW, r.waiting, !server && r.t.Process != kubelet && (r.states == nil || r.history != nil), theme.Text)
+	number(waitW, r.waiting, r.t.Process != kubelet && (r.states == nil || r.history != nil), theme.Text)
 	number(workW, r.inWork, r.t.Process != kubelet && (r.states == nil || r.history != nil), text)
 	number(delayW, r.delayed, !server && (r.states == nil || r.history == nil), text)
 	put(dueW, due(f, r), dueStyle(f, r))

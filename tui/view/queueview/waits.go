@@ -1,7 +1,9 @@
 package queueview
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,20 +93,26 @@ func storeWaits(f view.Frame) []wait {
 	}
 	for _, host := range f.World.Header.Masters {
 		x, ok := f.World.Queues.Get(string(event.On(apiserver, host)) + " requests")
-		if !ok || x.InWork == 0 || !up(f, host, apiserver) {
+		if !ok || !up(f, host, apiserver) {
 			continue
 		}
-		w := wait{id: "requests " + host, links: []string{say("queues.requests", "n", x.InWork, "by", clients(x)), "apiserver/" + host}, why: why, grave: true,
+		if x.Waiting > 0 {
+			out = append(out, seatWait(f, host, x))
+		}
+		if x.InWork == 0 {
+			continue
+		}
+		w := wait{id: "requests " + host, links: []string{say("queues.requests", "n", x.InWork, "by", clients(x, event.ItemInWork)), "apiserver/" + host}, why: why, grave: true,
 			t: target.Target{Kind: target.Queue, Host: host, Process: apiserver, Name: "requests"}}
 		if headless {
 			w.links = append(w.links, say("queues.a-leader"))
 		} else {
 			w.links = append(w.links, "etcd/"+host)
 		}
-		if len(x.Items) > 0 {
-			w.cause = x.Items[0].Cause
+		if it := oldest(x, event.ItemInWork); it != nil {
+			w.cause = it.Cause
 			if w.why == "" {
-				w.why = say("queues.oldest-request", "age", f.Now.Sub(x.Items[0].Since), "why", x.Items[0].Why)
+				w.why = say("queues.oldest-request", "age", f.Now.Sub(it.Since), "why", it.Why)
 			}
 		}
 		out = append(out, w)
@@ -115,11 +123,45 @@ func storeWaits(f view.Frame) []wait {
 	return out
 }
 
-// clients names the components behind requests, without their machines.
-func clients(q *world.Queue) string {
+// seatWait are the requests that an API server does not work on yet.
+func seatWait(f view.Frame, host string, q *world.Queue) wait {
+	say := f.Words.Say
+	levels := slices.Sorted(maps.Keys(q.Parts))
+	slices.SortStableFunc(levels, func(a, b string) int { return q.Parts[b] - q.Parts[a] })
+	for i, l := range levels {
+		levels[i] = l + " " + strconv.Itoa(q.Parts[l])
+	}
+	w := wait{id: "seats " + host, links: []string{say("queues.requests", "n", q.Waiting, "by", clients(q, event.ItemWaiting)), "apiserver/" + host, say("queues.a-seat")},
+		why: say("queues.seats-why", "levels", strings.Join(levels, ", ")), urgency: timed, t: target.Target{Kind: target.Queue, Host: host, Process: apiserver, Name: "requests"}}
+	if it := oldest(q, event.ItemWaiting); it != nil {
+		w.cause, w.until = it.Cause, it.Due
+	}
+	return w
+}
+
+// oldest is the first request of a state that the queue lists.
+func oldest(q *world.Queue, state event.ItemState) *event.QueueItem {
+	for i := range q.Items {
+		if q.Items[i].State == state {
+			return &q.Items[i]
+		}
+	}
+	return nil
+}
+
+// clients names the components behind the requests of a state, without their machines, and programs outside without their numbers.
+func clients(q *world.Queue, state event.ItemState) string {
+	if oldest(q, state) == nil && len(q.Items) > 0 {
+		state = q.Items[0].State // none of them is among those that are listed: they are of the same clients
+	}
 	var seen []string
 	for i := range q.Items {
-		if c := q.Items[i].By.Component(); c != "" && !slices.Contains(seen, c) {
+		it := &q.Items[i]
+		c := it.By.Component()
+		if it.By.Host() == event.Outside {
+			c = event.ProgramName(it.By)
+		}
+		if it.State == state && c != "" && !slices.Contains(seen, c) {
 			seen = append(seen, c)
 		}
 	}
