@@ -12,6 +12,7 @@ import (
 var announced = regexp.MustCompile(`^serving single at (https://127\.0\.0\.1:[0-9]+); export KUBECONFIG=(.+)\n$`)
 
 func TestServeSaysWhereItListensAndEndsOnASignal(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir()) // other clusters of this user are no business of the test
 	for signal, want := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130} {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -48,6 +49,7 @@ func TestServeSaysWhereItListensAndEndsOnASignal(t *testing.T) {
 }
 
 func TestServeEndsAfterItsTime(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	if said := output(t, "serve", "single", "--rate", "10", "--for", "2s"); said != "" && !announced.MatchString(said) {
 		t.Errorf("it says %q", said)
 	}
