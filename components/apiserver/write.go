@@ -160,6 +160,9 @@ func (rq *request) warn(obj, old kinds.Object) {
 	if rq.res.Warn != nil && (rq.Subresource == "" || rq.Subresource == "scale") {
 		rq.warnings = append(rq.warnings, rq.res.Warn(obj, old)...)
 	}
+	if old == nil && idle[rq.Kind] {
+		rq.warnings = append(rq.warnings, idleWarning(rq.Kind))
+	}
 }
 
 // put writes an object that must not exist, with what it claims. nil without an error: it exists, or what it claims is not as it was.

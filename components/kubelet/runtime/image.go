@@ -40,7 +40,7 @@ var sizes = map[string]int64{
 }
 
 // Describe reads a reference as written in a pod. An image is missing, so that pulls fail, when its registry's domain ends in ".invalid" (no such host) or
-// when its tag is "does-not-exist" or begins with "nosuch" (not found).
+// when its tag is "does-not-exist" or begins with "nosuch", or is none of a well-known repository's (not found).
 func Describe(name string) Image {
 	rest, digest, hasDigest := strings.Cut(name, "@")
 	tag := ""
@@ -69,6 +69,9 @@ func Describe(name string) Image {
 	img.Tag = tag
 	host, _, _ := strings.Cut(img.Domain, ":")
 	img.Missing = strings.HasSuffix(host, ".invalid") || missing(tag)
+	if known, ok := catalog[img.Repository]; ok && !hasDigest && !known.has(tag) {
+		img.Missing = true
+	}
 	sum := sha256.Sum256([]byte(img.Ref))
 	img.ID = full + "@sha256:" + hex.EncodeToString(sum[:])
 	if hasDigest {
