@@ -27,8 +27,10 @@ func actionOf(subresource string) action {
 		return (*Server).token
 	case "eviction":
 		return (*Server).evict
-	case "log", "exec", "attach", "portforward", "proxy":
+	case "log", "exec", "attach", "portforward":
 		return (*Server).connect
+	case "proxy":
+		return (*Server).proxy
 	}
 	return nil
 }
@@ -51,12 +53,12 @@ func noSuchPath() error {
 		Details: &metav1.StatusDetails{}, Message: "the server could not find the requested resource"}}
 }
 
-// A Connector answers a subresource that leads to a process on a node, or to what a service stands for: logs, commands, forwarded ports. The object exists, and the user may.
+// A Connector answers a subresource that leads to a process on a node, or into a pod: logs, commands, ports. The object exists, and the user may.
 type Connector func(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*kubeapi.Response, error)
 
 // connect hands a request on to the connector of its subresource.
 func (s *Server) connect(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
-	if rq.Verb == kubeapi.Get && rq.Subresource != "log" && rq.Subresource != "proxy" { // by WebSocket, which begins with GET: it runs something all the same
+	if rq.Verb == kubeapi.Get && rq.Subresource != "log" { // by WebSocket, which begins with GET: it runs something all the same
 		a := rq.attributes()
 		a.Verb = string(kubeapi.Create)
 		if ok, why := s.access.chain.Authorize(a); !ok {
@@ -71,7 +73,11 @@ func (s *Server) connect(p *sim.Proc, rq *request) (*kubeapi.Response, error) {
 	if c := s.cfg.Connectors[rq.Kind.Resource+"/"+rq.Subresource]; c != nil {
 		return c(p, rq.Request, obj)
 	}
-	return nil, &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusNotImplemented,
+	return nil, notServed(rq)
+}
+
+func notServed(rq *request) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusNotImplemented,
 		Details: &metav1.StatusDetails{Group: rq.Kind.Group, Kind: rq.Kind.Resource, Name: rq.Name},
 		Message: fmt.Sprintf("%s of %s %q is not served by this cluster", rq.Subresource, rq.Kind.GR(), rq.Name)}}
 }

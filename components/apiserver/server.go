@@ -32,7 +32,7 @@ type Config struct {
 	// Codec and Announcer are shared by all servers of the cluster.
 	Codec     *Codec
 	Announcer *Announcer
-	// Connectors answer subresources that lead out of the server, by "pods/log", "pods/exec", "services/proxy"; what is missing is refused with 501.
+	// Connectors answer subresources that lead out of the server, by "pods/log", "pods/exec", "pods/proxy" (which services are led by as well); what is missing is refused with 501.
 	Connectors map[string]Connector
 	// Tokens issues and reads the tokens of service accounts, for all servers of the cluster; nil: the server has a key of its own.
 	Tokens *authn.Issuer

@@ -16,6 +16,9 @@ type ContainerQuery struct {
 	Previous bool
 	// Again: the same client has asked before and looks for news. It was journalled then.
 	Again bool
+	// Scheme ("http", "https"; empty: http) and Port (0: what the pod declares first, or that of the scheme) are where a proxied request goes.
+	Scheme string
+	Port   int
 }
 
 // Kubelet is the door of a kubelet, as API servers knock at it. It is called in a process of the kubelet. The errors are what it answers: a *KubeletError.

@@ -171,6 +171,8 @@ type Response struct {
 	Created bool
 	// Container is the answer to a request with a ContainerQuery.
 	Container Container
+	// Location is where a proxied request goes, behind Container: "http://10.224.8.2:80".
+	Location string
 	// Checks are what the server's health consists of, in the order of /readyz?verbose; for paths of health only.
 	Checks []Check
 	// Record is the journal's record that describes the write (RequestReceived), for causes; 0 when untraced.

@@ -1,13 +1,18 @@
-// Package connect leads from an API server to the kubelet of a pod: for logs, commands and ports. The server has let the user in before it asks here; what is decided here is which container
+// Package connect leads from an API server to the kubelet of a pod: for logs, commands, ports and proxied requests. The server has let the user in before it asks here; what is decided here is which container
 // is meant, where its kubelet is, and what its silence or refusal sounds like.
 //
 // Imports of ours: components/kubeapi, engine/kinds, engine/sim, engine/simnet. Goroutines: the loop. Time: simulated.
 package connect
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +44,7 @@ type Connector = func(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*kubea
 
 // Pods answers the subresources of pods that lead to a kubelet.
 func Pods(cfg Config) map[string]Connector {
-	return map[string]Connector{"pods/log": cfg.log, "pods/exec": cfg.exec, "pods/attach": cfg.attach, "pods/portforward": cfg.portForward}
+	return map[string]Connector{"pods/log": cfg.log, "pods/exec": cfg.exec, "pods/attach": cfg.attach, "pods/portforward": cfg.portForward, "pods/proxy": cfg.proxy}
 }
 
 // reply of a kubelet.
@@ -118,14 +123,87 @@ func (cfg Config) attach(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*ku
 	return cfg.running(p, r, obj)
 }
 
-// portForward leads into the pod's network; any of its containers will do, the first one stands for it.
+// portForward leads into the pod's network, whichever of its containers listens there.
 func (cfg Config) portForward(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*kubeapi.Response, error) {
-	if pod := obj.(*corev1.Pod); r.Container == nil || r.Container.Name == "" {
-		own := *r
-		own.Container = &kubeapi.ContainerQuery{Name: pod.Spec.Containers[0].Name}
-		return cfg.running(p, &own, obj)
+	pod := obj.(*corev1.Pod)
+	if pod.Spec.NodeName == "" {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("pod %s does not have a host assigned", pod.Name))
 	}
-	return cfg.running(p, r, obj)
+	c, refused, silent := cfg.network(p, pod)
+	return carried(c, refused, silent)
+}
+
+// network finds what runs in a pod.
+func (cfg Config) network(p *sim.Proc, pod *corev1.Pod) (c kubeapi.Container, refused, silent error) {
+	return cfg.call(p, pod.Spec.NodeName, func(sp *sim.Proc, k kubeapi.Kubelet) (kubeapi.Container, error) {
+		var there network
+		var none error
+		for i := range pod.Spec.Containers {
+			c, err := k.Running(sp, pod.Namespace, pod.Name, kubeapi.ContainerQuery{Name: pod.Spec.Containers[i].Name})
+			if err == nil {
+				there = append(there, c)
+			} else if none == nil {
+				none = err
+			}
+		}
+		if len(there) == 0 {
+			return nil, none
+		}
+		return there, nil
+	})
+}
+
+// network are the containers of a pod as one: they share their ports. What is not a matter of ports is asked of the first.
+type network []kubeapi.Container
+
+func (n network) ID() string           { return n[0].ID() }
+func (n network) OpenLog() kubeapi.Log { return n[0].OpenLog() }
+func (n network) Finished() bool       { return n[0].Finished() }
+func (n network) Taken() time.Time     { return n[0].Taken() }
+func (n network) Exec(ctx context.Context, c kubeapi.Command) (int, error) {
+	return n[0].Exec(ctx, c)
+}
+
+// Dial connects to whichever container listens.
+func (n network) Dial(port int) (conn io.ReadWriteCloser, err error) {
+	for _, c := range n {
+		if conn, err = c.Dial(port); err == nil {
+			return conn, nil
+		}
+	}
+	return nil, err
+}
+
+// proxy leads to a port of the pod (pkg/registry/core/pod: ResourceLocation). A real API server connects to the pod itself; here its kubelet has to say what listens there, so that a pod
+// whose kubelet is gone is not reached.
+func (cfg Config) proxy(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*kubeapi.Response, error) {
+	pod := obj.(*corev1.Pod)
+	if pod.Status.PodIP == "" {
+		return nil, apierrors.NewBadRequest("address not allowed")
+	}
+	scheme, port := cmp.Or(r.Container.Scheme, "http"), r.Container.Port
+	for i := 0; port == 0 && i < len(pod.Spec.Containers); i++ {
+		if ports := pod.Spec.Containers[i].Ports; len(ports) > 0 {
+			port = int(ports[0].ContainerPort)
+		}
+	}
+	if port == 0 {
+		port = map[string]int{"http": 80, "https": 443}[scheme]
+	}
+	host := net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(port))
+	c, refused, silent := cfg.network(p, pod)
+	var status apierrors.APIStatus
+	switch {
+	case errors.As(silent, &status), refused != nil:
+		return nil, unreachable(host, simnet.ErrRefused)
+	case silent != nil:
+		return nil, unreachable(host, errors.Unwrap(silent))
+	}
+	return &kubeapi.Response{Container: c, Location: scheme + "://" + host}, nil
+}
+
+func unreachable(host string, why error) error {
+	return apierrors.NewServiceUnavailable(fmt.Sprintf("error trying to reach service: dial tcp %s: %v", host, why))
 }
 
 func (cfg Config) running(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*kubeapi.Response, error) {
@@ -139,6 +217,10 @@ func (cfg Config) running(p *sim.Proc, r *kubeapi.Request, obj kinds.Object) (*k
 	c, refused, silent := cfg.call(p, pod.Spec.NodeName, func(sp *sim.Proc, k kubeapi.Kubelet) (kubeapi.Container, error) {
 		return k.Running(sp, pod.Namespace, pod.Name, q)
 	})
+	return carried(c, refused, silent)
+}
+
+func carried(c kubeapi.Container, refused, silent error) (*kubeapi.Response, error) {
 	var status apierrors.APIStatus
 	switch {
 	case errors.As(silent, &status):

@@ -56,6 +56,10 @@ func (c *call) resource(t target) {
 		c.fail(notAllowed())
 		return
 	}
+	if t.subresource == "proxy" && (s.Kind == kinds.Pods || s.Kind == kinds.Services) {
+		c.proxied(r, t.more)
+		return
+	}
 	if s.Kind == kinds.Pods && streams.Handles(t.subresource) {
 		c.stream(r)
 		return
