@@ -30,7 +30,6 @@ import (
 	"example.com/kubeviz/components/apiserver/pki"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine"
-	"example.com/kubeviz/engine/kinds"
 )
 
 // Limits of connections: those of the real server, and a number that bounds what a mistaken client can take.
@@ -156,7 +155,7 @@ func (w *Way) Listen(o Options) (*Serving, error) {
 			host = d.Name
 		}
 		serves := httpapi.WithCustom{Set: func() *custom.Set { return s.out.Custom.Of(host) }}
-		p, err := s.open(ctx, d, at, front{tlsConfig, ca.Pool(), docs.With(func() []*kinds.Kind { return serves.Set().Kinds }), waits, serves}, i == 0)
+		p, err := s.open(ctx, d, at, front{tlsConfig, ca.Pool(), docs.With(serves.Set), waits, serves}, i == 0)
 		if err != nil {
 			return nil, errors.Join(&UsageError{fmt.Errorf("--listen %s: %w", at, err)}, s.Close())
 		}

@@ -42,7 +42,7 @@ func (c *call) proxied(r *kubeapi.Request, more []string) {
 	if len(more) == 0 && !strings.HasSuffix(c.r.URL.Path, "/") {
 		to.Path = "" // is redirected to the directory
 	}
-	port, _ := strconv.Atoi(to.Port()) // the server made it of a number
+	port, _ := strconv.Atoi(to.Port())                                                                            // the server made it of a number
 	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // an API server does not know who vouches for a pod
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
 			conn, err := resp.Container.Dial(port)

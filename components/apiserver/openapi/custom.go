@@ -17,9 +17,8 @@ import (
 	"example.com/kubeviz/engine/kinds"
 )
 
-// With is a handler that tells of defined kinds beside those of the table. defined is asked at each request, in the order of groups, versions and resources; what follows from it is kept until
-// its rows change.
-func (h *Handler) With(defined func() []*kinds.Kind) http.Handler {
+// With is a handler that tells of defined kinds beside those of the table. defined is asked at each request; what follows from it is kept until its rows change.
+func (h *Handler) With(defined func() *custom.Set) http.Handler {
 	w := &withDefined{Handler: h, defined: defined}
 	w.third, w.second = h.third, h.second
 	return w
@@ -27,7 +26,7 @@ func (h *Handler) With(defined func() []*kinds.Kind) http.Handler {
 
 type withDefined struct {
 	*Handler
-	defined func() []*kinds.Kind
+	defined func() *custom.Set
 
 	mu            sync.Mutex
 	rows          []*kinds.Kind
@@ -42,7 +41,7 @@ func (w *withDefined) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 
 // documents are those of the kinds as they are now.
 func (w *withDefined) documents() (third, second func() (*index, error)) {
-	rows := w.defined()
+	rows := w.defined().Kinds
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !slices.Equal(rows, w.rows) {

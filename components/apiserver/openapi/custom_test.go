@@ -37,7 +37,7 @@ func cronTabs(t *testing.T, description string) []*kinds.Kind {
 
 func TestADefinedKindHasItsDocumentWhileItIsServed(t *testing.T) {
 	var rows []*kinds.Kind
-	h := New("v1.37.2").With(func() []*kinds.Kind { return rows })
+	h := New("v1.37.2").With(func() *custom.Set { return custom.NewSet(rows) })
 	const path = "/openapi/v3/apis/stable.example.com/v1"
 	index := func() string { return get(t, h, "/openapi/v3").Body.String() }
 	if w := get(t, h, path); w.Code != 404 || strings.Contains(index(), "stable.example.com") {
@@ -102,7 +102,7 @@ func TestADefinedKindHasItsDocumentWhileItIsServed(t *testing.T) {
 // TestVersionTwoTellsWhatOldClientsUnderstand: they would refuse members that they are not told of.
 func TestVersionTwoTellsWhatOldClientsUnderstand(t *testing.T) {
 	rows := cronTabs(t, "What is wanted.")
-	h := New("v1.37.2").With(func() []*kinds.Kind { return rows })
+	h := New("v1.37.2").With(func() *custom.Set { return custom.NewSet(rows) })
 	w := get(t, h, "/openapi/v2")
 	var doc struct {
 		Definitions map[string]struct {
