@@ -1,5 +1,5 @@
 // Package balancer is the TCP load balancer in front of the API servers, as an HAProxy beside a kubeadm cluster works: it asks every backend's /readyz, sends new
-// connections to the ready one with the fewest, and refuses when there is none.
+// connections to the ready one with the fewest. While there is none it still listens: it takes a connection and closes it, so that its client reads EOF.
 //
 // Health: every 2 s a probe with a limit of 2 s; two failures in a row take a backend out, two successes bring it back; one that was never in needs a single success. A refused
 // or unanswered connect counts as a failure too, so that clients find out before the next probe does.
@@ -12,6 +12,7 @@ package balancer
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"time"
 
@@ -185,7 +186,7 @@ func (b *Balancer) announce(s *state, healthy bool, why string) {
 // Pick chooses a backend for a new connection of p's program and connects to it: the healthy one with the fewest connections, in turn where several have as few. A
 // backend that refuses or does not answer is noted, and the next one tried.
 //
-// Errors: simnet.ErrRefused when no backend is healthy or the balancer's process is down, simnet.ErrTimeout when its machine is off.
+// Errors: io.EOF when no backend is healthy, simnet.ErrRefused when the balancer's process is down, simnet.ErrTimeout when its machine is off.
 func (b *Balancer) Pick(p *sim.Proc) (kubeapi.Endpoint, error) {
 	if !b.cfg.Net.HostUp(b.cfg.Addr.Host) {
 		p.Sleep(dialTimeout)
@@ -199,7 +200,7 @@ func (b *Balancer) Pick(p *sim.Proc) (kubeapi.Endpoint, error) {
 	for {
 		s, be, ok := b.choose(tried)
 		if !ok {
-			return kubeapi.Endpoint{}, simnet.ErrRefused
+			return kubeapi.Endpoint{}, io.EOF
 		}
 		tried = append(tried, s.host)
 		b.last = s.host

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 	"time"
@@ -212,14 +213,14 @@ func TestACutOffBackendGoesOutAndNamesTheCut(t *testing.T) {
 	}
 }
 
-func TestWithoutAHealthyBackendConnectionsAreRefused(t *testing.T) {
+func TestWithoutAHealthyBackendConnectionsAreTakenAndClosed(t *testing.T) {
 	s := newSite(t)
 	s.run(5 * time.Second)
 	for _, h := range []string{"master-1", "master-2", "master-3"} {
 		s.servers[h].ready = false
 	}
 	s.run(5 * time.Second)
-	if got, _ := s.connect(); got != simnet.ErrRefused.Error() {
+	if got, _ := s.connect(); got != io.EOF.Error() {
 		t.Fatalf("got %q", got)
 	}
 }

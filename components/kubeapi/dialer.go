@@ -1,7 +1,9 @@
 package kubeapi
 
 import (
+	"errors"
 	"fmt"
+	"io"
 
 	"example.com/kubeviz/engine/sim"
 	"example.com/kubeviz/engine/simnet"
@@ -27,7 +29,13 @@ type TransportError struct {
 	Err    error
 }
 
-func (e *TransportError) Error() string { return fmt.Sprintf("dial tcp %s: %v", e.Server, e.Err) }
+func (e *TransportError) Error() string {
+	if errors.Is(e.Err, io.EOF) { // there was a connection
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("dial tcp %s: %v", e.Server, e.Err)
+}
+
 func (e *TransportError) Unwrap() error { return e.Err }
 
 func (d *Dialer) connect(p *sim.Proc) (Endpoint, error) {

@@ -40,9 +40,13 @@ func open(t testing.TB, masters, workers int, manifests string) *cluster {
 
 func openWith(t testing.TB, masters, workers int, manifests string, waits *patience) *cluster {
 	t.Helper()
-	sc := scenario.Scenario{Name: "test", Cluster: scenario.Cluster{Masters: masters, Workers: workers}, Manifests: manifests}
+	return openScenario(t, scenario.Scenario{Name: "test", Cluster: scenario.Cluster{Masters: masters, Workers: workers}, Manifests: manifests}, engine.StoreMemory, waits)
+}
+
+func openScenario(t testing.TB, sc scenario.Scenario, store string, waits *patience) *cluster {
+	t.Helper()
 	sc.Default()
-	e, err := engine.New(engine.Options{Scenario: sc, Store: engine.StoreMemory, Seed: 1, Rate: fast, Start: engine.RepeatableStart})
+	e, err := engine.New(engine.Options{Scenario: sc, Store: store, Seed: 1, Rate: fast, Start: engine.RepeatableStart})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -364,8 +364,10 @@ func (l *counted) Accept() (net.Conn, error) {
 			continue
 		}
 		if l.p.through && !l.s.out.Gateway.Listening(context.Background(), l.p.door) {
-			l.s.give()
-			_ = c.Close() // no backend
+			l.s.done.Go(func() { // no backend
+				defer l.s.give()
+				turnAway(c)
+			})
 			continue
 		}
 		k := &conn{Conn: c, l: l}
@@ -376,6 +378,15 @@ func (l *counted) Accept() (net.Conn, error) {
 		l.conns[k] = struct{}{}
 		l.mu.Unlock()
 		return k, nil
+	}
+}
+
+// turnAway closes a connection so that its client reads the end of the stream. Closed outright, with what the client has said unread, it would be reset, and kubectl would tell of that in place
+// of EOF.
+func turnAway(c net.Conn) {
+	defer func() { _ = c.Close() }()
+	if t, ok := c.(*net.TCPConn); ok && t.CloseWrite() == nil && t.SetReadDeadline(time.Now().Add(time.Second)) == nil {
+		_, _ = io.Copy(io.Discard, io.LimitReader(t, headerMax))
 	}
 }
 
