@@ -46,7 +46,7 @@ var rules = []rule{
 	{"engine/acceptance", nil, "only tests"},
 	{"engine/timeline", []string{"engine/world", "engine/journal", "engine/event"}, "a place in a journal and the world there"},
 	{"engine/scenario", []string{"engine/command"}, "steps are commands"},
-	{"engine/serve", []string{"engine", "components/kubeapi", "components/apiserver/bootstrap", "components/apiserver/custom", "components/apiserver/gateway", "components/apiserver/httpapi", "components/apiserver/openapi", "components/apiserver/pki"}, "opens the API of an engine on addresses outside"},
+	{"engine/serve", []string{"engine", "engine/kinds", "components/kubeapi", "components/apiserver/bootstrap", "components/apiserver/custom", "components/apiserver/gateway", "components/apiserver/httpapi", "components/apiserver/openapi", "components/apiserver/pki"}, "opens the API of an engine on addresses outside"},
 	{"engine/serve/e2e", []string{"engine", "engine/child", "engine/scenario", "engine/serve", "engine/sim", "components/kubectl/real"}, "the whole way, from kubectl to the kubelets, judged by what kubectl prints"},
 	{"engine/headless", []string{"engine", "engine/..."}, "a run without a screen assembles an engine and folds its journal"},
 	{"engine/archtest", nil, "only tests"},

@@ -20,14 +20,14 @@ import (
 // Few seats and a store that does not answer: one request of the level holds its seat, the rest wait; after 15 simulated seconds they are told to come again.
 func TestWhoWaitsTooLongForASeatIsToldWhenToComeAgain(t *testing.T) {
 	c := openScenario(t, scenario.Scenario{Name: "test", Cluster: scenario.Cluster{Masters: 1, APIServer: scenario.APIServer{MaxRequestsInflight: 1, MaxMutatingRequestsInflight: 1}}}, engine.StoreRaft, nil)
-	c.e.Do(command.Disk{Target: "master-1", State: "slow", Delay: 200 * time.Millisecond})
-	const clients = 20
+	c.e.Do(command.Disk{Target: "master-1", State: "slow", Delay: 100 * time.Millisecond})
+	const clients = 30
 	var mu sync.Mutex
 	got := map[int]int{}
 	var all sync.WaitGroup
 	for i := range clients {
 		all.Go(func() {
-			r, err := c.try(ask{method: "POST", path: configMaps, body: configMap(fmt.Sprint("c-", i)), client: c.apart()})
+			r, err := c.try(ask{method: "POST", path: configMaps, body: configMap(fmt.Sprint("c-", i)), client: c.apart(), host: c.s.Servers[1]}) // past the load balancer, which may hold a server with so slow a store for not ready
 			mu.Lock()
 			defer mu.Unlock()
 			switch got[r.code]++; {
@@ -39,7 +39,7 @@ func TestWhoWaitsTooLongForASeatIsToldWhenToComeAgain(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got[http.StatusTooManyRequests] < clients/2 || got[http.StatusTooManyRequests] == clients {
+	if got[http.StatusTooManyRequests] < clients/3 || got[http.StatusTooManyRequests] == clients {
 		t.Errorf("answers by code: %v", got)
 	}
 	queued := 0
@@ -51,12 +51,12 @@ func TestWhoWaitsTooLongForASeatIsToldWhenToComeAgain(t *testing.T) {
 				queued = max(queued, e.Parts["global-default"])
 			}
 		case event.RequestDone:
-			if waited := e.Stages[len(e.Stages)-1]; e.Code == http.StatusTooManyRequests && (waited.Stage != event.StageFlow || waited.Took != 15*time.Second) {
+			if waited := e.Stages[len(e.Stages)-1]; e.Code == http.StatusTooManyRequests && e.User == adminName && (waited.Stage != event.StageFlow || waited.Took != 15*time.Second) {
 				t.Errorf("a refused request: %+v", e)
 			}
 		}
 	}
-	if queued < clients/2 {
+	if queued < clients/3 {
 		t.Errorf("the queue of requests had %d of the level at most", queued)
 	}
 }
