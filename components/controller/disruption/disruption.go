@@ -2,7 +2,8 @@
 // pkg/controller/disruption; fidelity PDB-1). The API server takes from that account with each eviction and notes the pod; this controller sees the pod go and counts anew. A pod that was noted and
 // has not gone after two minutes counts again.
 //
-// Owns: the status of PodDisruptionBudgets. Imports of ours: components/kubeapi and its record, components/reconcile, components/controller/informers, engine/event, engine/kinds.
+// Owns: the status of PodDisruptionBudgets, and the end of the condition DisruptionTarget. Imports of ours: components/kubeapi and its record, components/reconcile, components/controller/informers
+// and podcondition, engine/event, engine/kinds.
 // Goroutines: the loop. Time: simulated.
 package disruption
 
@@ -41,12 +42,15 @@ type Controller struct {
 	in       *informers.Informers
 	recorder *record.Recorder
 	*reconcile.Controller
+	stale *reconcile.Controller // its keys are pods
 }
 
 // New makes the controller and registers its handlers; the informers must not have been started yet.
 func New(pr *kubeapi.Process, in *informers.Informers) *Controller {
 	c := &Controller{in: in, recorder: record.New(pr, "controllermanager")}
 	c.Controller = reconcile.New(pr, "disruption", c)
+	c.stale = reconcile.New(pr, "stale_pod_disruption", stale{c})
+	in.Pods.Handle(stale{c}.mark)
 	in.Budgets.Handle(func(ch kubeapi.Change[*policyv1.PodDisruptionBudget]) {
 		if ch.Type != event.Deleted {
 			c.Add(ch.Key(), ch.Cause)
@@ -63,7 +67,10 @@ func New(pr *kubeapi.Process, in *informers.Informers) *Controller {
 }
 
 // Start runs the workers. The informers are to be synced by then.
-func (c *Controller) Start() { c.Controller.Start(Workers) }
+func (c *Controller) Start() {
+	c.Controller.Start(Workers)
+	c.stale.Start(Workers)
+}
 
 // wake lets the budgets that guard a pod be counted.
 func (c *Controller) wake(pod *corev1.Pod, cause event.Seq) {

@@ -199,3 +199,31 @@ func TestWhatCannotBeCountedIsTold(t *testing.T) {
 		t.Errorf("with a daemon set, whose scale nobody knows\ngot  %s\nwant %s", got, want)
 	}
 }
+
+func TestATargetThatStaysIsNoTargetAfterTwoMinutes(t *testing.T) {
+	c := start(t)
+	target := func(name, reason string, phase corev1.PodPhase) {
+		c.Create(apitest.Pod(name))
+		c.Update(kinds.Pods, "default", name, "status", func(o kinds.Object) {
+			p := o.(*corev1.Pod)
+			p.Status.Phase = phase
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason, LastTransitionTime: metav1.NewTime(c.Loop.Now())}}
+		})
+	}
+	target("evicted", "EvictionByEvictionAPI", corev1.PodRunning)
+	target("ended", "EvictionByEvictionAPI", corev1.PodSucceeded)
+	target("short-of-memory", corev1.PodReasonTerminationByKubelet, corev1.PodRunning)
+	is := func(name string) corev1.ConditionStatus {
+		return c.Get(kinds.Pods, "default", name).(*corev1.Pod).Status.Conditions[0].Status
+	}
+	c.Run(115 * time.Second)
+	if is("evicted") != corev1.ConditionTrue {
+		t.Error("it is taken back before two minutes are over")
+	}
+	c.Run(10 * time.Second)
+	for name, want := range map[string]corev1.ConditionStatus{"evicted": corev1.ConditionFalse, "ended": corev1.ConditionTrue, "short-of-memory": corev1.ConditionTrue} {
+		if got := is(name); got != want {
+			t.Errorf("pod %s is a target: %s, want %s", name, got, want)
+		}
+	}
+}
