@@ -94,3 +94,59 @@ func TestADefinitionMakesAKindThatIsServedUntilItGoes(t *testing.T) {
 		}
 	})
 }
+
+func TestRulesOfADefinitionHoldForItsObjects(t *testing.T) {
+	c := apitest.New(t)
+	row := kinds.Defined("stable.example.com", "v1", "CronTab", "crontabs", true)
+	c.Do(func(p *sim.Proc, client *kubeapi.Client) {
+		bad := cronTabs()
+		spec := bad.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+		spec.XValidations = apiextensionsv1.ValidationRules{{Rule: "self.replica > 0"}}
+		bad.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = spec
+		if _, err := kubeapi.Make(p, client, bad); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: Invalid value: ") ||
+			!strings.Contains(err.Error(), "undefined field 'replica'") {
+			t.Errorf("a rule that does not compile: %v", err)
+		}
+		good := cronTabs()
+		spec.XValidations = apiextensionsv1.ValidationRules{{Rule: "self.replicas % 2 == 1", Message: "replicas must be odd", FieldPath: ".replicas"}, {Rule: "self.replicas >= oldSelf.replicas", Message: "replicas must not shrink"}}
+		good.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = spec
+		status := good.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
+		status.XValidations = apiextensionsv1.ValidationRules{{Rule: "self.replicas < 100"}}
+		good.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"] = status
+		good.Spec.Versions[0].Subresources.Scale = &apiextensionsv1.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas"}
+		if _, err := kubeapi.Make(p, client, good); err != nil {
+			t.Fatal(err)
+		}
+		p.Sleep(time.Second)
+		one := func(replicas int64) *kinds.Custom {
+			o := kinds.NewCustom(row)
+			o.Name, o.Namespace = "a", "default"
+			o.Content["spec"] = map[string]any{"replicas": replicas}
+			return o
+		}
+		_, err := kubeapi.Make(p, client, one(4))
+		if !apierrors.IsInvalid(err) || !strings.HasSuffix(err.Error(), `CronTab.stable.example.com "a" is invalid: spec.replicas: Invalid value: replicas must be odd`) {
+			t.Errorf("got %v", err)
+		} else if refused := err.(apierrors.APIStatus); len(refused.Status().Details.Causes) != 1 || refused.Status().Details.Causes[0].Field != "spec.replicas" || refused.Status().Details.Causes[0].Type != metav1.CauseTypeFieldValueInvalid {
+			t.Errorf("causes %+v", refused.Status().Details.Causes)
+		}
+		if _, err := kubeapi.Make(p, client, one(3)); err != nil {
+			t.Fatal(err)
+		}
+		patch := func(sub, body string) error {
+			_, err := client.Do(p, &kubeapi.Request{Verb: kubeapi.Patch, Kind: row, Namespace: "default", Name: "a", Subresource: sub, PatchType: types.MergePatchType, Patch: []byte(body)})
+			return err
+		}
+		for _, c := range []struct{ sub, body, want string }{
+			{"", `{"spec":{"replicas":1}}`, "spec: Invalid value: replicas must not shrink"},
+			{"status", `{"status":{"replicas":100}}`, "status: Invalid value: failed rule: self.replicas < 100"},
+			{"scale", `{"spec":{"replicas":6}}`, "spec.replicas: Invalid value: replicas must be odd"},
+			{"", `{"spec":{"replicas":5}}`, ""},
+			{"scale", `{"spec":{"replicas":7}}`, ""},
+		} {
+			if err := patch(c.sub, c.body); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s %s: %v", c.sub, c.body, err)
+			}
+		}
+	})
+}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
+	"example.com/kubeviz/components/apiserver/resource/expressions"
 	"example.com/kubeviz/engine/kinds"
 )
 
@@ -141,15 +142,45 @@ func describe(k *kinds.Kind, v *apiextensionsv1.CustomResourceDefinitionVersion,
 		return out
 	})
 	check := checker{root: s}
+	var rules *expressions.Rules
+	if s != nil {
+		rules = expressions.RulesOf(s, v.Schema.OpenAPIV3Schema)
+	}
+	// heard are the warnings of the update that was looked at last, for Warn, which is asked right after. All that happens on the loop.
+	heard := struct {
+		of       *kinds.Custom
+		warnings []string
+	}{}
+	ruled := func(o, old *kinds.Custom, faults field.ErrorList) field.ErrorList {
+		if rules == nil {
+			return faults
+		}
+		now, was := entire(k, o), map[string]any(nil)
+		if old != nil {
+			was = entire(k, old)
+		}
+		errs, warnings := rules.Check(now, was, faults)
+		heard.of, heard.warnings = o, warnings
+		return append(faults, errs...)
+	}
+	if rules != nil {
+		res.Warn = func(obj, _ kinds.Object) []string {
+			of, warnings := heard.of, heard.warnings
+			if heard.of, heard.warnings = nil, nil; of != obj {
+				return nil
+			}
+			return warnings
+		}
+	}
 	res.Validate = resource.TypedCheck(func(o *kinds.Custom) field.ErrorList {
 		errs := check.value(o.Content, nil)
 		errs = append(errs, embedded(nil, o.Content, s)...)
 		errs = append(errs, checkScale(v, o.Content)...)
-		return append(errs, listtype.ValidateListSetsAndMaps(nil, s, o.Content)...)
+		return ruled(o, nil, append(errs, listtype.ValidateListSetsAndMaps(nil, s, o.Content)...))
 	})
 	res.ValidateUpdate = resource.TypedCheckUpdate(func(o, old *kinds.Custom, sub string) field.ErrorList {
 		if sub == "status" {
-			return append(check.part("status", o.Content, old.Content), checkScale(v, o.Content)...)
+			return ruled(o, old, append(check.part("status", o.Content, old.Content), checkScale(v, o.Content)...))
 		}
 		errs := check.value(o.Content, old.Content)
 		errs = append(errs, embedded(nil, o.Content, s)...)
@@ -157,7 +188,7 @@ func describe(k *kinds.Kind, v *apiextensionsv1.CustomResourceDefinitionVersion,
 		if sets := listtype.ValidateListSetsAndMaps(nil, s, o.Content); len(sets) > len(listtype.ValidateListSetsAndMaps(nil, s, old.Content)) {
 			errs = append(errs, sets...)
 		}
-		return errs
+		return ruled(o, old, errs)
 	})
 	for _, f := range v.SelectableFields {
 		path := strings.Split(strings.TrimPrefix(f.JSONPath, "."), ".")
@@ -176,6 +207,16 @@ func describe(k *kinds.Kind, v *apiextensionsv1.CustomResourceDefinitionVersion,
 		res.Scale = scaleOf(v.Subresources.Scale)
 	}
 	return res
+}
+
+// entire is an object as rules see it.
+func entire(k *kinds.Kind, o *kinds.Custom) map[string]any {
+	m, err := o.Whole()
+	if err != nil { // metadata is always JSON
+		m = map[string]any{"metadata": map[string]any{"name": o.Name}}
+	}
+	m["apiVersion"], m["kind"] = k.APIVersion(), k.Kind
+	return m
 }
 
 // at is the value that a path leads to.

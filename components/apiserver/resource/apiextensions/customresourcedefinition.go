@@ -6,6 +6,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/engine/kinds"
@@ -40,7 +41,7 @@ func customResourceDefinitionResource() *resource.Resource {
 			Set(o, apiextensionsv1.Terminating, apiextensionsv1.ConditionTrue, "InstanceDeletionPending", "CustomResourceDefinition marked for deletion; CustomResource deletion will be initiated soon", now)
 		}),
 		UpdateWhole:    true,
-		Validate:       resource.TypedCheck(validate),
+		Validate:       resource.TypedCheck(func(o *apiextensionsv1.CustomResourceDefinition) field.ErrorList { return validate(o, nil) }),
 		ValidateUpdate: resource.TypedCheckUpdate(validateUpdate),
 	}
 }

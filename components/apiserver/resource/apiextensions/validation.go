@@ -8,18 +8,21 @@ import (
 	internal "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"example.com/kubeviz/components/apiserver/resource/expressions"
 )
 
-// validate refuses definitions that a real server refuses (apiextensions-apiserver pkg/apis/apiextensions/validation), but for rules in CEL, which nobody compiles here.
-func validate(o *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
+// validate refuses definitions that a real server refuses (apiextensions-apiserver pkg/apis/apiextensions/validation). old is what was there before; nil: nothing.
+func validate(o, old *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
 	var errs field.ErrorList
 	if want := o.Spec.Names.Plural + "." + o.Spec.Group; o.Name != want {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), o.Name, `must be spec.names.plural+"."+spec.group`))
 	}
-	errs = append(errs, validateSpec(&o.Spec)...)
+	errs = append(errs, validateSpec(&o.Spec, schemasOf(old))...)
 	errs = append(errs, validateStored(o)...)
 	if strings.HasSuffix(o.Spec.Group, ".k8s.io") || strings.HasSuffix(o.Spec.Group, ".kubernetes.io") || o.Spec.Group == "k8s.io" || o.Spec.Group == "kubernetes.io" {
 		at := field.NewPath("metadata", "annotations").Key(apiextensionsv1.KubeAPIApprovedAnnotation)
@@ -37,7 +40,7 @@ func validateUpdate(o, old *apiextensionsv1.CustomResourceDefinition, sub string
 	if sub == "status" {
 		return nil
 	}
-	errs := validate(o)
+	errs := validate(o, old)
 	at := field.NewPath("spec")
 	if Holds(old, apiextensionsv1.Established) {
 		errs = append(errs, apivalidation.ValidateImmutableField(o.Spec.Scope, old.Spec.Scope, at.Child("scope"))...)
@@ -60,7 +63,7 @@ func validateStored(o *apiextensionsv1.CustomResourceDefinition) (errs field.Err
 	return errs
 }
 
-func validateSpec(s *apiextensionsv1.CustomResourceDefinitionSpec) (errs field.ErrorList) {
+func validateSpec(s *apiextensionsv1.CustomResourceDefinitionSpec, old map[string]*apiextensionsv1.JSONSchemaProps) (errs field.ErrorList) {
 	at := field.NewPath("spec")
 	switch bad := utilvalidation.IsDNS1123Subdomain(s.Group); {
 	case s.Group == "":
@@ -94,7 +97,7 @@ func validateSpec(s *apiextensionsv1.CustomResourceDefinitionSpec) (errs field.E
 		if bad := utilvalidation.IsDNS1035Label(v.Name); len(bad) > 0 {
 			errs = append(errs, field.Invalid(here.Child("name"), v.Name, strings.Join(bad, ",")))
 		}
-		errs = append(errs, validateVersion(v, here)...)
+		errs = append(errs, validateVersion(v, here, old[v.Name])...)
 	}
 	if twice {
 		errs = append(errs, field.Invalid(at.Child("versions"), versionNames(s), "must contain unique version names"))
@@ -166,12 +169,12 @@ func validateNames(n *apiextensionsv1.CustomResourceDefinitionNames, at *field.P
 
 var columnTypes = []string{"boolean", "date", "integer", "number", "string"}
 
-func validateVersion(v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Path) (errs field.ErrorList) {
+func validateVersion(v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Path, old *apiextensionsv1.JSONSchemaProps) (errs field.ErrorList) {
 	if v.DeprecationWarning != nil && !v.Deprecated {
 		errs = append(errs, field.Invalid(at.Child("deprecationWarning"), v.DeprecationWarning, "can only be set for deprecated versions"))
 	}
 	if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
-		errs = append(errs, validateSchema(v.Schema.OpenAPIV3Schema, v.Subresources != nil && v.Subresources.Status != nil, at.Child("schema", "openAPIV3Schema"))...)
+		errs = append(errs, validateSchema(v.Schema.OpenAPIV3Schema, old, v.Subresources != nil && v.Subresources.Status != nil, at.Child("schema", "openAPIV3Schema"))...)
 	}
 	if v.Subresources != nil && v.Subresources.Scale != nil {
 		s := v.Subresources.Scale
@@ -211,7 +214,7 @@ func validateVersion(v *apiextensionsv1.CustomResourceDefinitionVersion, at *fie
 // depthMax bounds schemas: what is nested deeper is no schema that anybody wrote.
 const depthMax = 500
 
-func validateSchema(s *apiextensionsv1.JSONSchemaProps, status bool, at *field.Path) field.ErrorList {
+func validateSchema(s, old *apiextensionsv1.JSONSchemaProps, status bool, at *field.Path) field.ErrorList {
 	if deeper(s, depthMax) {
 		return field.ErrorList{field.Invalid(at, "", fmt.Sprintf("must not be nested deeper than %d", depthMax))}
 	}
@@ -231,7 +234,26 @@ func validateSchema(s *apiextensionsv1.JSONSchemaProps, status bool, at *field.P
 	if err != nil {
 		return append(errs, field.Invalid(at, "", err.Error()))
 	}
-	return append(errs, structuralschema.ValidateStructural(at, st)...)
+	faults := structuralschema.ValidateStructural(at, st)
+	errs = append(errs, faults...)
+	if old != nil && apiequality.Semantic.DeepEqual(s, old) { // rules that were accepted stay so
+		return errs
+	}
+	return append(errs, expressions.CheckSchema(in, at, len(faults) == 0)...)
+}
+
+// schemasOf are the schemas of a definition by version.
+func schemasOf(o *apiextensionsv1.CustomResourceDefinition) map[string]*apiextensionsv1.JSONSchemaProps {
+	if o == nil {
+		return nil
+	}
+	out := map[string]*apiextensionsv1.JSONSchemaProps{}
+	for _, v := range o.Spec.Versions {
+		if v.Schema != nil {
+			out[v.Name] = v.Schema.OpenAPIV3Schema
+		}
+	}
+	return out
 }
 
 // deeper reports that a schema is nested further than so many levels.
