@@ -13,6 +13,7 @@ import (
 	"example.com/kubeviz/components/controller/csrsigning"
 	"example.com/kubeviz/components/controller/deployment"
 	"example.com/kubeviz/components/controller/disruption"
+	"example.com/kubeviz/components/controller/endpoint"
 	"example.com/kubeviz/components/controller/garbagecollector"
 	"example.com/kubeviz/components/controller/informers"
 	"example.com/kubeviz/components/controller/namespace"
@@ -106,6 +107,8 @@ func (m *Manager) lead(p *sim.Proc) {
 		garbagecollector.New(own("generic-garbage-collector"), in),
 		// A namespace is a request or two for every kind, so this one may ask more than the others (k/k startModifiedNamespaceController).
 		namespace.New(m.pr.Throttled(20*perSecond, 100*burst).As(kubeapi.ServiceAccount(LeaseNamespace, "namespace-controller")), in),
+		endpoint.NewEndpoints(own("endpoint-controller"), in),
+		endpoint.NewSlices(own("endpointslice-controller"), in),
 		disruption.New(own("disruption-controller"), in),
 		serviceaccount.New(own("service-account-controller"), in),
 		clusterroleaggregation.New(own("clusterrole-aggregation-controller"), in),
