@@ -179,7 +179,7 @@ func TestAServiceLeadsToItsPods(t *testing.T) {
 	check(t, "another port, and in any state", slicesOf(c), "http=9090/TCP: 10.224.1.1 ready serving terminating")
 	check(t, "so are endpoints", endpointsOf(c), "http=9090 10.224.1.1")
 	before := c.Journal.Last()
-	c.Run(5 * time.Minute)
+	c.Run(30 * time.Second) // less than after which the rig's nodes, which have no kubelets, count as lost
 	if got := c.LogSince(before, kinds.EndpointSlices, kinds.Endpoints); len(got) > 0 {
 		t.Errorf("written again though nothing changed: %v", got)
 	}
@@ -236,12 +236,11 @@ func TestServicesWithoutSelectorsAreLeftToPeople(t *testing.T) {
 
 func TestASliceHoldsAHundred(t *testing.T) {
 	c := start(t)
-	c.Create(service())
-	c.Run(time.Second)
 	for i := range 105 {
 		pod(c, fmt.Sprintf("p%03d", i), "worker-1", fmt.Sprintf("10.224.1.%d", i+1), true)
 	}
-	c.Run(10 * time.Second)
+	c.Create(service())
+	c.Run(3 * time.Second)
 	sizes := func() (out []int) {
 		for _, s := range slicesOf(c) {
 			out = append(out, strings.Count(s, "serving"))
