@@ -40,7 +40,7 @@ type plugin func(a *attributes) error
 var (
 	mutating = []plugin{namespaceLifecycle, limitRanger, serviceAccount, nodeRestriction, taintNewNodes, priority, defaultTolerationSeconds, defaultStorageClass, protectStorage, runtimeClass, requester,
 		defaultIngressClass, podTopologyLabels, noEscalation}
-	validating = []plugin{withinLimits, nodeDeletion, podSecurity, onePriorityDefault, resizableClaim, certificateApproval, certificateSigning, certificateSubject,
+	validating = []plugin{withinLimits, nodeDeletion, podSecurity, onePriorityDefault, resizableClaim, certificateApproval, certificateSigning, certificateSubject, validatingPolicies,
 		resourceQuota}
 )
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource/check"
+	"example.com/kubeviz/components/apiserver/resource/expressions"
 )
 
 // policy is what policies of both sorts have in common.
@@ -25,9 +26,30 @@ type policy struct {
 	match      *admissionregistrationv1.MatchResources
 	conditions []admissionregistrationv1.MatchCondition
 	variables  []admissionregistrationv1.Variable
+	compiled   *expressions.Policy // nil: none of it can be compiled
 }
 
-// validate checks all but what the expressions say.
+// faults are what the compiler says of one expression.
+func (p policy) faults(at *field.Path) field.ErrorList {
+	if p.compiled == nil {
+		return nil
+	}
+	return p.compiled.Fault(at)
+}
+
+// compile reads the expressions of a policy. An error is none of theirs.
+func compile(s *expressions.Source, at *field.Path) (*expressions.Policy, field.ErrorList) {
+	p, err := expressions.PolicyOf(s)
+	switch {
+	case err != nil:
+		return nil, field.ErrorList{field.InternalError(at, err)}
+	case p.TooLong():
+		return nil, field.ErrorList{field.TooLong(at, "", expressions.SourceMost)}
+	}
+	return p, nil
+}
+
+// validate checks what policies of both sorts have in common.
 func (p policy) validate(at *field.Path) field.ErrorList {
 	errs := optional(at.Child("failurePolicy"), p.failure, failurePolicies)
 	if p.params != nil {
@@ -42,7 +64,7 @@ func (p policy) validate(at *field.Path) field.ErrorList {
 			errs = append(errs, field.Required(match.Child("resourceRules"), ""))
 		}
 	}
-	errs = append(errs, validateConditions(p.conditions, at.Child("matchConditions"))...)
+	errs = append(errs, validateConditions(p.conditions, p.params != nil, at.Child("matchConditions"))...)
 	for i, v := range p.variables {
 		at := at.Child("variables").Index(i)
 		switch {
@@ -53,6 +75,8 @@ func (p policy) validate(at *field.Path) field.ErrorList {
 		}
 		if strings.TrimSpace(v.Expression) == "" {
 			errs = append(errs, field.Required(at.Child("expression"), "expression is not specified"))
+		} else {
+			errs = append(errs, p.faults(at.Child("expression"))...)
 		}
 	}
 	return errs
@@ -101,16 +125,24 @@ const (
 	auditTextMost = 5 * 1024
 )
 
+// ValidatingSource is what of a policy is compiled.
+func ValidatingSource(p *admissionregistrationv1.ValidatingAdmissionPolicy) *expressions.Source {
+	s := &p.Spec
+	return &expressions.Source{Params: s.ParamKind != nil, Conditions: s.MatchConditions, Variables: s.Variables, Validations: s.Validations, Audits: s.AuditAnnotations}
+}
+
 func validateValidatingPolicy(p *admissionregistrationv1.ValidatingAdmissionPolicy) field.ErrorList {
 	s, at := &p.Spec, field.NewPath("spec")
-	errs := policy{s.FailurePolicy, s.ParamKind, s.MatchConstraints, s.MatchConditions, s.Variables}.validate(at)
+	compiled, errs := compile(ValidatingSource(p), at)
+	common := policy{s.FailurePolicy, s.ParamKind, s.MatchConstraints, s.MatchConditions, s.Variables, compiled}
+	errs = append(errs, common.validate(at)...)
 	validations, audits := at.Child("validations"), at.Child("auditAnnotations")
 	if len(s.Validations)+len(s.AuditAnnotations) == 0 {
 		const one = "validations or auditAnnotations must contain at least one item"
 		return append(errs, field.Required(validations, one), field.Required(audits, one))
 	}
 	for i := range s.Validations {
-		errs = append(errs, validateValidation(&s.Validations[i], validations.Index(i))...)
+		errs = append(errs, validateValidation(&s.Validations[i], common, validations.Index(i))...)
 	}
 	if len(s.AuditAnnotations) > auditMost {
 		errs = append(errs, field.Invalid(audits, s.AuditAnnotations, fmt.Sprintf("must not have more than %d auditAnnotations", auditMost)))
@@ -127,6 +159,8 @@ func validateValidatingPolicy(p *admissionregistrationv1.ValidatingAdmissionPoli
 			errs = append(errs, field.Required(at.Child("valueExpression"), "valueExpression is not specified"))
 		case len(text) > auditTextMost:
 			errs = append(errs, field.Required(at.Child("valueExpression"), fmt.Sprintf("must not exceed %d bytes in length", auditTextMost)))
+		default:
+			errs = append(errs, common.faults(at.Child("valueExpression"))...)
 		}
 		if slices.ContainsFunc(s.AuditAnnotations[:i], func(o admissionregistrationv1.AuditAnnotation) bool { return o.Key == a.Key }) {
 			errs = append(errs, field.Duplicate(at.Child("key"), a.Key))
@@ -135,13 +169,17 @@ func validateValidatingPolicy(p *admissionregistrationv1.ValidatingAdmissionPoli
 	return errs
 }
 
-func validateValidation(v *admissionregistrationv1.Validation, at *field.Path) field.ErrorList {
+func validateValidation(v *admissionregistrationv1.Validation, p policy, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if strings.TrimSpace(v.Expression) == "" {
 		errs = append(errs, field.Required(at.Child("expression"), "expression is not specified"))
+	} else {
+		errs = append(errs, p.faults(at.Child("expression"))...)
 	}
 	if v.MessageExpression != "" && strings.TrimSpace(v.MessageExpression) == "" {
 		errs = append(errs, field.Invalid(at.Child("messageExpression"), v.MessageExpression, "must be non-empty if specified"))
+	} else {
+		errs = append(errs, p.faults(at.Child("messageExpression"))...)
 	}
 	switch text := strings.TrimSpace(v.Message); {
 	case v.Message != "" && text == "":
@@ -168,7 +206,7 @@ func validatePolicyStatus(p *admissionregistrationv1.ValidatingAdmissionPolicy) 
 
 func validateMutatingPolicy(p *admissionregistrationv1.MutatingAdmissionPolicy) field.ErrorList {
 	s, at := &p.Spec, field.NewPath("spec")
-	errs := policy{s.FailurePolicy, s.ParamKind, s.MatchConstraints, s.MatchConditions, s.Variables}.validate(at)
+	errs := policy{s.FailurePolicy, s.ParamKind, s.MatchConstraints, s.MatchConditions, s.Variables, nil}.validate(at)
 	if len(s.Mutations) == 0 {
 		errs = append(errs, field.Required(at.Child("mutations"), "mutations must contain at least one item"))
 	}

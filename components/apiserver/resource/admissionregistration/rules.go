@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource/check"
+	"example.com/kubeviz/components/apiserver/resource/expressions"
 )
 
 // selectors say which objects, of which namespaces, are meant.
@@ -120,14 +121,18 @@ func validateMatch(m *admissionregistrationv1.MatchResources, at *field.Path) fi
 const conditionsMax = 64
 
 // validateConditions checks the names of expressions and that they are there; what they say is not read.
-func validateConditions(list []admissionregistrationv1.MatchCondition, at *field.Path) field.ErrorList {
+func validateConditions(list []admissionregistrationv1.MatchCondition, params bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(list) > conditionsMax {
 		errs = append(errs, field.TooMany(at, len(list), conditionsMax))
 	}
 	for i, c := range list {
 		at := at.Index(i)
-		errs = append(errs, check.Needed(strings.TrimSpace(c.Expression), at.Child("expression"))...)
+		if strings.TrimSpace(c.Expression) == "" {
+			errs = append(errs, field.Required(at.Child("expression"), ""))
+		} else {
+			errs = append(errs, expressions.CheckCondition(c.Expression, params, at.Child("expression"))...)
+		}
 		if c.Name == "" {
 			errs = append(errs, field.Required(at.Child("name"), ""))
 			continue

@@ -13,7 +13,6 @@ import (
 func validatingAdmissionPolicyResource() *resource.Resource {
 	return &resource.Resource{
 		Kind: kinds.ValidatingAdmissionPolicies,
-		Warn: warn(noPolicies),
 		Name: apivalidation.NameIsDNSSubdomain,
 		Default: resource.Typed(func(o *admissionregistrationv1.ValidatingAdmissionPolicy) {
 			check.SetDefault(&o.Spec.FailurePolicy, admissionregistrationv1.Fail)

@@ -12,7 +12,6 @@ import (
 func validatingAdmissionPolicyBindingResource() *resource.Resource {
 	return &resource.Resource{
 		Kind:       kinds.ValidatingAdmissionPolicyBindings,
-		Warn:       warn(noPolicies),
 		Name:       apivalidation.NameIsDNSSubdomain,
 		Default:    resource.Typed(func(o *admissionregistrationv1.ValidatingAdmissionPolicyBinding) { defaultMatch(o.Spec.MatchResources) }),
 		Generation: true,

@@ -2,10 +2,10 @@ package admissionregistration
 
 import "example.com/kubeviz/engine/kinds"
 
-// Nothing here calls webhooks or works out CEL expressions. Whoever sets one up is told, rather than left to wonder.
+// Nothing here calls webhooks or lets policies change objects. Whoever sets one up is told, rather than left to wonder.
 const (
 	noWebhooks = "this cluster is simulated: admission webhooks are stored and never called"
-	noPolicies = "this cluster is simulated: admission policies are stored and never evaluated"
+	noPolicies = "this cluster is simulated: mutating admission policies are stored and never evaluated"
 )
 
 // warn makes the warning of a kind that is stored and has no effect.

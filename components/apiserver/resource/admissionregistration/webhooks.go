@@ -129,7 +129,7 @@ func (h *hook) validate(a allowed, at *field.Path) field.ErrorList {
 	default:
 		errs = append(errs, validateService(s, client.Child("service"))...)
 	}
-	return append(errs, validateConditions(h.conditions, at.Child("matchConditions"))...)
+	return append(errs, validateConditions(h.conditions, false, at.Child("matchConditions"))...)
 }
 
 // optional checks a field that may be left out.
