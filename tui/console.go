@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
@@ -18,8 +19,9 @@ import (
 
 const (
 	historyMax  = 200
-	consoleRows = 8  // of answers that are shown above the line, at least, where there is room
-	asideStep   = 16 // columns
+	consoleRows = 8           // of answers that are shown above the line, at least, where there is room
+	asideStep   = 16          // columns
+	stopAgain   = time.Second // on the wall: an esc this soon after the one that stopped a program is about that program
 )
 
 // console holds the line of command with its history, what was answered, and the kubectl that runs. It stays open until it is left.
@@ -37,9 +39,10 @@ type console struct {
 	filtering bool // the filter is being written
 	filter    textinput.Model
 
-	job    *job   // kubectl at work; nil: none
-	asking func() // stops the completion that is asked for; nil: none is
-	asked  int
+	job     *job      // kubectl at work; nil: none
+	stopped time.Time // when the last key stopped it, on the wall
+	asking  func()    // stops the completion that is asked for; nil: none is
+	asked   int
 }
 
 func newConsole() console { return console{field: newField(), filter: newField()} }
@@ -52,6 +55,9 @@ func (m *model) openConsole(line string) {
 	c.field.Focus()
 	c.at, c.err, c.offers = len(c.history), "", nil
 	c.stopFilter()
+	c.log.Above = func(n int) widget.Line {
+		return widget.Line{widget.S(m.words.Say("shell.gone", "n", n, "lines", printout.Max, "size", printout.BytesMax>>20), theme.Waiting)}
+	}
 	c.log.Clear()
 	m.typing(true)
 	m.touch()
@@ -97,14 +103,21 @@ func (m *model) consoleKey(msg tea.KeyMsg) tea.Cmd {
 		return m.filterKey(msg)
 	}
 	empty, page := c.field.Value() == "", max(m.consoleRoom()-1, 1)
+	stopped := c.stopped
+	c.stopped = time.Time{}
 	switch key := keyName(msg); key {
 	case "esc", "ctrl+c":
 		switch {
 		case c.cancel():
+			c.stopped = m.clock()
 		case c.log.Filtered() != "":
 			c.stopFilter()
-		case key == "ctrl+c" && !empty:
+		case key == "ctrl+c": // as in a shell: it takes the line away, and never leaves
 			c.field.SetValue("")
+			if c.err, c.offers = "", nil; empty {
+				c.err = m.words.Say("shell.ctrl-c")
+			}
+		case m.clock().Sub(stopped) < stopAgain: // meant for what has ended in between
 		default:
 			m.closeConsole()
 		}

@@ -180,12 +180,12 @@ func (m *model) kubectlLine(line string) (cmd tea.Cmd, done bool) {
 	}
 	c.job = j
 	c.log.Begin()
-	if child.Interactive(args) {
+	if need := child.Interactive(args); need != child.NoTerminal {
 		if m.outside.out == nil {
 			c.job = nil
 			return refuse("not.no-terminal-child")
 		}
-		return m.withAccess(func() tea.Cmd { return m.lend(j) }, failed), true
+		return m.withAccess(func() tea.Cmd { return m.lend(j, need) }, failed), true
 	}
 	return m.withAccess(func() tea.Cmd {
 		k, w, h := m.outside.kubectl, m.w-2, m.consoleRoom()
@@ -424,12 +424,19 @@ type lentMsg struct {
 }
 
 // lend gives the terminal to a program that needs it for itself.
-func (m *model) lend(j *job) tea.Cmd {
-	w := &m.outside
-	cmd := w.kubectl.command(j.args)
-	cmd.Stdin, cmd.Stdout = w.in, w.out
+func (m *model) lend(j *job, need child.Need) tea.Cmd {
 	j.began = m.clock()
-	return tea.Exec(&borrower{cmd: cmd, out: w.out, lent: w.lent, job: j}, func(err error) tea.Msg { return lentMsg{j, err} })
+	return tea.Exec(m.borrow(j, need), func(err error) tea.Msg { return lentMsg{j, err} })
+}
+
+func (m *model) borrow(j *job, need child.Need) *borrower {
+	w := &m.outside
+	b := &borrower{cmd: w.kubectl.command(j.args), out: w.out, lent: w.lent, job: j, tells: need == child.Answers}
+	b.cmd.Stdin, b.cmd.Stdout = w.in, w.out
+	if need == child.Session {
+		b.hello = m.words.Say("shell.session", "line", sanitize.Text(j.line))
+	}
+	return b
 }
 
 // returned comes back to the screen.
@@ -472,7 +479,10 @@ func wordServe(m *model, args []string) (func() tea.Cmd, error) {
 	case len(args) > 0:
 		return nil, errors.New("takes nothing after it")
 	case m.cluster == nil:
-		return nil, errors.New(m.words.Say("not.kubectl-recording"))
+		return func() tea.Cmd {
+			m.console.add(widget.S(m.words.Say("shell.no-serve"), theme.Waiting))
+			return nil
+		}, nil
 	case m.outside.open == nil && m.outside.access == nil:
 		return nil, errors.New(m.words.Say("not.no-api"))
 	}

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"example.com/kubeviz/engine/child"
+	"example.com/kubeviz/engine/command"
 	"example.com/kubeviz/tui/intent"
 	"example.com/kubeviz/tui/shell"
 )
@@ -82,6 +84,25 @@ func kubectlScreen(t *testing.T, w, h int) (*model, *fakeKubectl) {
 		t.Fatal("the API is opened before anybody asks for it")
 	}
 	return m, k
+}
+
+// TestAVerbOfKubectlIsNoWordOfTheConsole: a word means one thing, with the word kubectl in front or without it.
+func TestAVerbOfKubectlIsNoWordOfTheConsole(t *testing.T) {
+	for _, w := range screenWords() {
+		if shell.Verb(w.name) {
+			t.Errorf("%q is a word of the screen and of kubectl", w.name)
+		}
+	}
+	for a := range aliases {
+		if shell.Verb(a) {
+			t.Errorf("%q is a word of the screen and of kubectl", a)
+		}
+	}
+	for _, w := range command.Words() {
+		if shell.Verb(w.Name) {
+			t.Errorf("%q is a command and a word of kubectl", w.Name)
+		}
+	}
 }
 
 // give presses keys and does what they lead to, as the terminal library does.
@@ -191,6 +212,11 @@ func TestARecordingHasNoClusterForKubectl(t *testing.T) {
 	if want := m.words.Say("not.kubectl-recording"); m.console.err != want {
 		t.Errorf("%q", m.console.err)
 	}
+	m.console.field.SetValue("serve")
+	give(m, "enter")
+	if s := plainScreen(m); !strings.Contains(s, "kubeviz serve in a shell starts a live cluster") || m.console.err != "" {
+		t.Errorf("%q\n%s", m.console.err, s)
+	}
 }
 
 func TestEscapeStopsKubectlThenKillsItAndLeavingEndsIt(t *testing.T) {
@@ -202,8 +228,16 @@ func TestEscapeStopsKubectlThenKillsItAndLeavingEndsIt(t *testing.T) {
 	}
 	k.runs[0].ends(137)
 	m.tick()
-	give(m, "esc")
-	if m.console.open {
+	now := m.clock()
+	m.clock = func() time.Time { return now }
+	if give(m, "esc"); !m.console.open {
+		t.Error("the esc that was meant for kubectl leaves")
+	}
+	give(m, "ctrl+c", "ctrl+c")
+	if !m.console.open || m.console.err != m.words.Say("shell.ctrl-c") {
+		t.Errorf("ctrl+c leaves, or says %q", m.console.err)
+	}
+	if give(m, "esc"); m.console.open {
 		t.Error("esc does not leave")
 	}
 	typeLine(m, "k get pods -w")

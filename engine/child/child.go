@@ -2,7 +2,7 @@
 //
 // Kubectl says which program to start and against which cluster; its environment keeps the user's own clusters, caches and preferences out of reach whatever is typed.
 // Start gives a Run whose lines are pulled, as a frame pulls records; a slow reader holds the child back, not the other way round. Cancel is Ctrl+C, twice is a kill.
-// Complete asks kubectl's own completion, in bounded time.
+// Complete asks kubectl's own completion, in bounded time. Interactive tells what wants the terminal for itself: that is for the caller to run, with Command, and to end, with EndTree.
 //
 // What comes out is as kubectl wrote it, tidied by nobody: who draws it sanitises it.
 //
@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,7 +35,7 @@ type Kubectl struct {
 
 // ours are variables that the child has from us, or that it must not have.
 var ours = map[string]bool{"KUBECONFIG": true, "KUBECACHEDIR": true, "KUBECTL_KUBERC": true, "KUBERC": true, "HOME": true, "KUBERNETES_SERVICE_HOST": true, "KUBERNETES_SERVICE_PORT": true,
-	"POD_NAMESPACE": true, "KUBEVIZ_USER_HOME": true, "KUBEVIZ_SERVERS": true, "KUBERNETES_MASTER": true}
+	"POD_NAMESPACE": true, "KUBEVIZ_USER_HOME": true, "KUBEVIZ_SERVERS": true, "KUBERNETES_MASTER": true, "KUBEVIZ_TELL_FD": true}
 
 // Environment of a child: the given one (os.Environ) with what leads to other clusters replaced.
 func (k Kubectl) Environment(given []string) []string {
@@ -276,10 +277,22 @@ func offers(text string) []Offer {
 
 // valued are flags of all commands whose value is the next word.
 var valued = map[string]bool{"-n": true, "--namespace": true, "--context": true, "--cluster": true, "--user": true, "--as": true, "--as-group": true, "--as-uid": true, "--token": true, "-v": true,
-	"--v": true, "--request-timeout": true}
+	"--v": true, "--request-timeout": true, "--container": true, "--image": true, "--filename": true, "--selector": true, "--output": true, "--labels": true}
 
-// Interactive reports a line that wants the terminal for itself: an editor, or -i and -t in a container.
-func Interactive(args []string) bool {
+// Need is what a line wants of the terminal.
+type Need int
+
+const (
+	// NoTerminal: its output is all there is to see of it.
+	NoTerminal Need = iota
+	// Answers: it asks, or starts an editor; afterwards its last words tell what has come of it.
+	Answers
+	// Session: somebody works in a container until they leave it.
+	Session
+)
+
+// Interactive tells whether a line wants the terminal for itself.
+func Interactive(args []string) Need {
 	verb, rest := "", args
 	for i := 0; i < len(args); i++ {
 		if !strings.HasPrefix(args[i], "-") {
@@ -292,27 +305,64 @@ func Interactive(args []string) bool {
 	}
 	switch verb {
 	case "edit":
-		return true
+		return Answers
 	case "apply", "config", "create", "set":
 		for _, a := range rest {
 			if a == "edit-last-applied" || a == "edit" || a == "--edit" || a == "--edit=true" {
-				return true
+				return Answers
 			}
 		}
-		return false
+	case "delete":
+		if wanted(rest, "i", "interactive") {
+			return Answers
+		}
 	case "exec", "attach", "run", "debug":
-	default:
-		return false
-	}
-	for _, a := range rest {
-		switch {
-		case a == "--":
-			return false
-		case a == "--tty", a == "--tty=true", a == "--stdin", a == "--stdin=true":
-			return true
-		case len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.Trim(a[1:], "itq") == "" && strings.ContainsAny(a, "it"):
-			return true
+		if wanted(rest, "it", "stdin", "tty") {
+			return Session
 		}
 	}
-	return false
+	return NoTerminal
+}
+
+// letterValued are the short flags of interactive commands that take a value: what follows in the same word is that, or else the next word.
+const letterValued = "cfklnosv"
+
+// wanted tells whether one of some flags without values is given: letters are their short names, alone or among others in one word (-itc NAME).
+func wanted(args []string, letters string, names ...string) (on bool) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "--":
+			return on
+		case strings.HasPrefix(a, "--"):
+			name, value, has := strings.Cut(a[2:], "=")
+			if slices.Contains(names, name) {
+				on = on || !has || truth(value)
+			} else if !has && valued[a] {
+				i++
+			}
+		case len(a) > 1 && a[0] == '-':
+			for n := 1; n < len(a); n++ {
+				if strings.IndexByte(letterValued, a[n]) >= 0 {
+					if n == len(a)-1 {
+						i++
+					}
+					break
+				}
+				value, has := strings.CutPrefix(a[n+1:], "=")
+				if strings.IndexByte(letters, a[n]) >= 0 {
+					on = on || !has || truth(value)
+				}
+				if has {
+					break
+				}
+			}
+		}
+	}
+	return on
+}
+
+func truth(value string) bool {
+	b, err := strconv.ParseBool(value)
+	return err != nil || b
 }

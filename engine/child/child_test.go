@@ -158,10 +158,14 @@ func TestEnvironmentLeadsNowhereElse(t *testing.T) {
 }
 
 func TestInteractive(t *testing.T) {
-	for line, want := range map[string]bool{
-		"edit deploy/nginx": true, "-n x edit pod a": true, "--namespace=x edit pod a": true, "-n edit get pods": false, "get pods": false, "exec -it a -- sh": true, "exec a -ti -- sh": true, "exec a -- ls -it": false, "exec a -i": true,
-		"run x -it --image=b": true, "run x --image=b": false, "debug node/a -it": true, "attach a": false, "logs -f a": false, "create deployment a --edit": true,
-		"apply edit-last-applied x": true, "exec --stdin --tty a": true, "exec -n it a": false,
+	for line, want := range map[string]Need{
+		"edit deploy/nginx": Answers, "-n x edit pod a": Answers, "--namespace=x edit pod a": Answers, "-n edit get pods": NoTerminal, "get pods": NoTerminal, "create deployment a --edit": Answers,
+		"apply edit-last-applied x": Answers, "apply -f x": NoTerminal, "delete pod a -i": Answers, "delete --interactive pod a": Answers, "delete pod a": NoTerminal, "delete -Ai pods": Answers,
+		"delete pods -l i": NoTerminal, "delete pod -n -i a": NoTerminal, "delete pod a --interactive=false": NoTerminal, "delete pod a -f -i": NoTerminal, "delete pod a -i=false": NoTerminal,
+		"exec -it a -- sh": Session, "exec a -ti -- sh": Session, "exec a -- ls -it": NoTerminal, "exec a -i": Session, "exec -n it a": NoTerminal, "exec --stdin --tty a": Session,
+		"exec -itc b a -- sh": Session, "exec -c b a -- sh": NoTerminal, "exec -cit a -- sh": NoTerminal, "exec -c -it a": NoTerminal, "exec -itcb a -- sh": Session, "exec -ti=false a": Session,
+		"exec --container -it a": NoTerminal, "exec --tty=false a -- ls": NoTerminal, "run x -it --image=b": Session, "run x --image=b": NoTerminal, "run x --image -it": NoTerminal,
+		"run x --image=b -qi": Session, "debug node/a -it": Session, "attach a": NoTerminal, "attach -itn x a": Session, "logs -f a": NoTerminal, "logs -if a": NoTerminal,
 	} {
 		if got := Interactive(strings.Fields(line)); got != want {
 			t.Errorf("%s: %v", line, got)

@@ -3,6 +3,7 @@
 package child
 
 import (
+	"io"
 	"os"
 	"os/exec"
 )
@@ -10,6 +11,8 @@ import (
 func ownGroup(*exec.Cmd)            {}
 func interrupt(cmd *exec.Cmd)       { _ = cmd.Process.Kill() }
 func kill(cmd *exec.Cmd)            { _ = cmd.Process.Kill() }
+func hangUp(int)                    {}
+func killPid(int) error             { return os.ErrInvalid }
 func signalOf(*os.ProcessState) int { return 0 }
 
 // Replace runs the child and ends with its exit code: there is no exec here. It returns only if it cannot be started.
@@ -21,3 +24,6 @@ func (k Kubectl) Replace(args []string) error {
 	os.Exit(cmd.ProcessState.ExitCode())
 	return nil
 }
+
+// Tell does nothing: no file can be handed to a child here.
+func Tell(*exec.Cmd, io.Writer) (done func()) { return func() {} }

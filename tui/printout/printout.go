@@ -1,7 +1,10 @@
 // Package printout holds what a program printed, as lines to scroll and filter through.
 //
 // No byte of it reaches the terminal as it came: tabs become blanks, colours of the program become roles of the theme, all else that would act on a terminal is spelled out
-// by tui/sanitize. It is bounded: the oldest lines go, and how many went is kept.
+// by tui/sanitize. It is bounded, in lines and in bytes: the oldest lines go one by one, and how many went is said above the oldest that is left.
+//
+// Sentences wrap: what a program says on standard error, and what the screen says. Output does not: tables, YAML and the indented columns of describe fall apart when they
+// wrap, so they are looked at through a window that goes sideways.
 //
 // Imports of ours: tui/{grid,sanitize,theme,widget}. Goroutines: the screen's one. Time: none.
 package printout
@@ -18,8 +21,11 @@ import (
 	"example.com/kubeviz/tui/widget"
 )
 
-// Max is how many lines are kept.
-const Max = 5000
+// Max is how many lines are kept, and BytesMax how much text: lines are short as a rule, and a few long ones must not take the memory of thousands.
+const (
+	Max      = 5000
+	BytesMax = 4 << 20
+)
 
 // pieceMax is how much of one line is a line here, in bytes; what is longer goes on as the next.
 const pieceMax = sanitize.MaxBytes / 2
@@ -30,29 +36,50 @@ type row struct {
 	text string // in lower case
 	head bool   // of a table: kept above what a filter leaves
 	ours bool   // said by the screen: no filter hides it
+	wrap bool   // a sentence
 }
+
+// size is what a row counts for, in bytes: its text is kept twice.
+func (r row) size() int { return 2*len(r.text) + 64 }
 
 // Log is the lines. The zero value is empty.
 type Log struct {
 	rows   []row
+	bytes  int // in rows
 	Gone   int // that were dropped
-	up     int // lines scrolled back from the end
+	up     int // rows of the screen scrolled back from the end
 	right  int // columns scrolled to the right
+	width  int // of the window that was looked through last
 	filter string
 	table  columns
+	// Above makes the line that stands above the oldest one when others are gone; nil: none does.
+	Above func(gone int) widget.Line
 }
 
 // columns are where a table's column of statuses is.
 type columns struct{ from, to int }
 
 // Clear forgets all.
-func (l *Log) Clear() { *l = Log{} }
+func (l *Log) Clear() { *l = Log{Above: l.Above, width: l.width} }
 
-// Len counts the lines that the filter leaves.
-func (l *Log) Len() int { return len(l.shown()) }
+// Len counts the rows of the screen that the lines take which the filter leaves.
+func (l *Log) Len() (n int) {
+	for _, r := range l.shown() {
+		n += l.height(r)
+	}
+	return n
+}
+
+// height of a line on the screen.
+func (l *Log) height(r row) int {
+	if !r.wrap || l.width == 0 || len(r.text) <= l.width { // a column takes a byte at least
+		return 1
+	}
+	return len(wrapped(r.line, l.width))
+}
 
 // Say adds a line of the screen's own.
-func (l *Log) Say(line widget.Line) { l.add(row{line: line, text: lower(line), ours: true}) }
+func (l *Log) Say(line widget.Line) { l.add(row{line: line, text: lower(line), ours: true, wrap: true}) }
 
 // Begin forgets the table of the program before.
 func (l *Log) Begin() { l.table = columns{} }
@@ -79,7 +106,7 @@ func (l *Log) print(text string, wrong bool) {
 		base = errorStyle(text)
 	}
 	line := spans(tabs(text), base)
-	r := row{line: line, text: lower(line)}
+	r := row{line: line, text: lower(line), wrap: wrong}
 	if !wrong && len(line) == 1 {
 		switch plain := line[0].Text; {
 		case header.MatchString(plain):
@@ -104,14 +131,16 @@ func errorStyle(text string) grid.Style {
 }
 
 func (l *Log) add(r row) {
-	if len(l.rows) >= Max {
-		drop := Max / 10
-		l.rows = append(l.rows[:0:0], l.rows[drop:]...)
-		l.Gone += drop
-	}
 	l.rows = append(l.rows, r)
+	drop := 0
+	for l.bytes += r.size(); len(l.rows)-drop > Max || l.bytes > BytesMax && len(l.rows)-drop > 1; drop++ {
+		l.bytes -= l.rows[drop].size()
+		l.rows[drop] = row{}
+	}
+	l.rows = l.rows[drop:] // append copies what is left when there is no room behind it any more
+	l.Gone += drop
 	if l.up > 0 && l.passes(r) { // who has scrolled back reads on where they are
-		l.up++
+		l.up += l.height(r)
 	}
 }
 
@@ -136,10 +165,15 @@ func (l *Log) passes(r row) bool {
 }
 
 func (l *Log) shown() []row {
-	if l.filter == "" {
+	above := l.Gone > 0 && l.Above != nil
+	if l.filter == "" && !above {
 		return l.rows
 	}
-	var out []row
+	out := make([]row, 0, len(l.rows)+1)
+	if above {
+		line := l.Above(l.Gone)
+		out = append(out, row{line: line, text: lower(line), wrap: true})
+	}
 	for _, r := range l.rows {
 		if l.passes(r) {
 			out = append(out, r)
@@ -148,7 +182,7 @@ func (l *Log) shown() []row {
 	return out
 }
 
-// Scroll goes back (below zero) or forth by lines, where height of them are seen.
+// Scroll goes back (below zero) or forth by rows of the screen, where height of them are seen.
 func (l *Log) Scroll(by, height int) { l.up = max(min(l.up-by, l.Len()-height), 0) }
 
 // Edge goes to the first or the last line.
@@ -162,22 +196,107 @@ func (l *Log) Edge(to, height int) {
 // Aside scrolls sideways.
 func (l *Log) Aside(by int) { l.right = max(l.right+by, 0) }
 
-// View is what is seen through a window: the lines, the numbers of the first and last of them, how many there are, and whether some are wider.
+// View is what is seen through a window: its rows, the numbers of the first and last of them, how many there are, and whether some are wider.
 func (l *Log) View(width, height int) (lines []widget.Line, from, to, of int, wider bool) {
+	l.width = width
 	rows := l.shown()
-	of = len(rows)
+	heights := make([]int, len(rows))
+	for i, r := range rows {
+		heights[i] = l.height(r)
+		of += heights[i]
+	}
 	height = min(height, of)
 	to = of - min(l.up, of-height)
 	from = to - height
-	widest := 0
-	for _, r := range rows[from:to] {
-		widest = max(widest, r.line.Width())
+	at, widest := 0, 0
+	var fixed []bool // by row of the screen: it does not move sideways
+	for i, r := range rows {
+		if at >= to {
+			break
+		}
+		if at += heights[i]; at <= from {
+			continue
+		}
+		all := []widget.Line{r.line}
+		if r.wrap {
+			all = wrapped(r.line, width)
+		}
+		for n, line := range all {
+			if y := at - heights[i] + n; y < from || y >= to {
+				continue
+			}
+			if !r.wrap {
+				widest = max(widest, line.Width())
+			}
+			lines, fixed = append(lines, line), append(fixed, r.wrap)
+		}
 	}
 	right := min(l.right, max(widest-width, 0))
-	for _, r := range rows[from:to] {
-		lines = append(lines, window(r.line, right, width))
+	for i, line := range lines {
+		if fixed[i] {
+			lines[i] = window(line, 0, width)
+		} else {
+			lines[i] = window(line, right, width)
+		}
 	}
 	return lines, from + 1, to, of, widest > width
+}
+
+// hang is how far the second row of a sentence and those after it stand in.
+const hang = 2
+
+// cell is a letter of a line.
+type cell struct {
+	r     rune
+	w     int
+	style grid.Style
+}
+
+// wrapped breaks a sentence at blanks into rows of a width, and words that are longer anywhere.
+func wrapped(line widget.Line, width int) (out []widget.Line) {
+	var cells []cell
+	for _, s := range line {
+		for _, r := range s.Text {
+			cells = append(cells, cell{r, grid.RuneWidth(r), s.Style})
+		}
+	}
+	for len(out) == 0 || len(cells) > 0 {
+		var row widget.Line
+		used := 0
+		if len(out) > 0 && width > 8*hang {
+			row, used = widget.Line{widget.S(strings.Repeat(" ", hang), cells[0].style)}, hang
+		}
+		n, blank, word := 0, 0, false // blank: the last one behind a word
+		for ; n < len(cells) && (n == 0 || used+cells[n].w <= width); n++ {
+			if used += cells[n].w; cells[n].r != ' ' {
+				word = true
+			} else if word {
+				blank = n
+			}
+		}
+		if n < len(cells) && cells[n].r != ' ' && blank > 0 {
+			n = blank
+		}
+		out = append(out, spansOf(row, cells[:n]))
+		for cells = cells[n:]; len(cells) > 0 && cells[0].r == ' '; {
+			cells = cells[1:]
+		}
+	}
+	return out
+}
+
+// spansOf adds letters to a line.
+func spansOf(line widget.Line, cells []cell) widget.Line {
+	for len(cells) > 0 {
+		var b strings.Builder
+		style := cells[0].style
+		for len(cells) > 0 && cells[0].style == style {
+			b.WriteRune(cells[0].r)
+			cells = cells[1:]
+		}
+		line = append(line, widget.S(b.String(), style))
+	}
+	return line
 }
 
 // window cuts columns off a line on both sides.

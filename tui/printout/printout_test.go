@@ -92,9 +92,12 @@ func TestLinesAreBoundedAndLongOnesGoOn(t *testing.T) {
 	var l Log
 	for i := range 3 * Max {
 		l.Print(fmt.Sprint(i), false)
+		if want := max(i+1-Max, 0); l.Gone != want {
+			t.Fatalf("%d gone after %d", l.Gone, i+1) // one by one
+		}
 	}
-	if l.Len() > Max || l.Gone+l.Len() != 3*Max {
-		t.Errorf("%d kept, %d gone", l.Len(), l.Gone)
+	if l.Len() != Max || cap(l.rows) > 4*Max {
+		t.Errorf("%d kept, room for %d", l.Len(), cap(l.rows))
 	}
 	l.Clear()
 	l.Print(strings.Repeat("é", 5000), false)
@@ -104,6 +107,72 @@ func TestLinesAreBoundedAndLongOnesGoOn(t *testing.T) {
 	lines, _, _, _, wider := l.View(10, 1)
 	if got := drawn(lines); !wider || grid.Width(strings.TrimSpace(got)) != 10 {
 		t.Errorf("%q %v", got, wider)
+	}
+}
+
+func TestBytesAreBounded(t *testing.T) {
+	var l Log
+	for range 3 * BytesMax / pieceMax {
+		l.Print(strings.Repeat("x", pieceMax), false)
+	}
+	held := 0
+	for _, r := range l.rows {
+		held += r.size()
+	}
+	if held != l.bytes || held > BytesMax || held < BytesMax*9/10 || l.Gone == 0 {
+		t.Errorf("%d bytes held, %d counted, %d lines gone", held, l.bytes, l.Gone)
+	}
+}
+
+func TestThatLinesAreGoneIsSaidAboveTheOldest(t *testing.T) {
+	l := Log{Above: func(gone int) widget.Line { return widget.Line{widget.S(fmt.Sprintf("%d gone", gone), theme.Waiting)} }}
+	for i := range Max + 7 {
+		l.Print(fmt.Sprint(i), false)
+	}
+	for _, filter := range []string{"", "7"} {
+		l.Filter(filter)
+		l.Edge(-1, 3)
+		if lines, from, _, _, _ := l.View(20, 3); from != 1 || !strings.HasPrefix(drawn(lines), "7 gone\n7\n") {
+			t.Errorf("%q: %q", filter, drawn(lines))
+		}
+	}
+	l.Clear()
+	l.Print("x", false)
+	if lines, _, _, _, _ := l.View(20, 3); drawn(lines) != "x\n" {
+		t.Errorf("%q", drawn(lines))
+	}
+}
+
+func TestSentencesWrapAndOutputDoesNot(t *testing.T) {
+	var l Log
+	wide := "NAME    STATUS    NODE"
+	l.Print(wide, false)
+	l.Print(`error: the path "x" does not exist and averylongwordthatdoesnotfit ends`, true)
+	l.Say(widget.Line{widget.S("exit code 1, ", theme.Dim), widget.S("after 10 ms of work", theme.Failing)})
+	lines, from, to, of, wider := l.View(18, 20)
+	want := "NAME    STATUS   …\nerror: the path\n  \"x\" does not\n  exist and\n  averylongwordtha\n  tdoesnotfit ends\nexit code 1, after\n  10 ms of work\n"
+	if got := drawn(lines); got != want || from != 1 || to != 8 || of != 8 || !wider {
+		t.Errorf("%d-%d of %d, wider %v: %q", from, to, of, wider, got)
+	}
+	if first := lines[6]; first[0].Style != theme.Dim || first[1].Style != theme.Failing || lines[7][1].Style != theme.Failing {
+		t.Errorf("colours are lost: %v", lines[6:])
+	}
+	l.Aside(4)
+	if lines, _, _, _, _ := l.View(18, 20); !strings.HasPrefix(drawn(lines), "    STATUS    NODE\nerror: the path\n") {
+		t.Errorf("%q", drawn(lines))
+	}
+	l.Aside(-4)
+	l.Scroll(-2, 4)
+	before, _, to, of, _ := l.View(18, 4)
+	if to != 6 || of != 8 {
+		t.Errorf("to %d of %d", to, of)
+	}
+	l.Print("error: something that takes two rows", true)
+	if after, _, _, _, _ := l.View(18, 4); drawn(before) != drawn(after) {
+		t.Errorf("%q, then %q", drawn(before), drawn(after))
+	}
+	if n := len(wrapped(widget.Line{widget.S("   ", 0)}, 2)); n != 1 {
+		t.Errorf("blanks take %d rows", n)
 	}
 }
 
@@ -117,7 +186,10 @@ func FuzzPrint(f *testing.F) {
 		l.Print(s, false)
 		l.Print(s, true)
 		l.Aside(right % 1000)
-		lines, _, _, _, _ := l.View(20, 10)
+		lines, _, _, of, _ := l.View(20, 10)
+		if n := l.Len(); n != of {
+			t.Fatalf("%d rows, %d counted", of, n)
+		}
 		for _, line := range lines {
 			if line.Width() > 20 {
 				t.Fatalf("%q is wider than its window", drawn([]widget.Line{line}))

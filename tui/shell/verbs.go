@@ -3,7 +3,7 @@ package shell
 import "strings"
 
 // verbs are the words that a line of kubectl may begin with. Not among them are help, which the console has too, and what is about the kubectl of a shell: completion, kuberc,
-// options, plugin.
+// options, plugin. A test in tui/cli holds the list to the kubectl that is built in.
 const verbs = " annotate api-resources api-versions apply attach auth autoscale certificate cluster-info config cordon cp create debug delete describe diff drain edit events exec explain expose" +
 	" get kustomize label logs patch port-forward proxy replace rollout run scale set taint top uncordon version wait "
 

@@ -14,11 +14,13 @@ package real
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,11 +52,34 @@ func Main(args []string) int {
 	setVersion(Version())
 	plugin.ValidPluginFilenamePrefixes = nil // help and completion would look for plugins on PATH, and run them
 	_, _ = logs.GlogSetter(cmd.GetLogVerbosity(os.Args))
-	if err := cli.RunNoErrOutput(command(genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})); err != nil {
+	if err := cli.RunNoErrOutput(command(genericiooptions.IOStreams{In: os.Stdin, Out: output(), ErrOut: os.Stderr})); err != nil {
 		cmdutil.CheckErr(err) // prints and exits
 		return 1
 	}
 	return 0
+}
+
+// Tell is the variable with the number of a file that answers are written to once more: whoever lent us the terminal reads them there, because the terminal keeps nothing.
+// It is not given where the output has to be a terminal and nothing else (exec -it).
+const Tell = "KUBEVIZ_TELL_FD"
+
+// output is standard output, and the file for answers where there is one. An editor gets standard output itself, and not that file.
+func output() io.Writer {
+	n, err := strconv.Atoi(os.Getenv(Tell))
+	if err != nil || n < 3 {
+		return os.Stdout
+	}
+	_ = os.Unsetenv(Tell)
+	closeOnExec(n)
+	return io.MultiWriter(os.Stdout, silent{os.NewFile(uintptr(n), "tell")})
+}
+
+// silent is a writer whose failures nobody minds.
+type silent struct{ io.Writer }
+
+func (s silent) Write(p []byte) (int, error) {
+	_, _ = s.Writer.Write(p)
+	return len(p), nil
 }
 
 // command is kubectl's, with what could lead out of the house refused.
@@ -135,6 +160,7 @@ func guard(c *cobra.Command) {
 			switch {
 			case f.Name == "kubeconfig" || f.Name == "server":
 				f.Value = elsewhere{f.Value}
+				f.Hidden = true // neither help nor completion offers what is refused
 			case f.Name == "address" && slices.Contains([]string{"proxy", "port-forward"}, c.Name()):
 				f.Value = loopback{f.Value}
 			}

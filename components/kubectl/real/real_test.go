@@ -3,6 +3,7 @@ package real
 import (
 	"bufio"
 	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -76,6 +77,30 @@ func TestNoWayOut(t *testing.T) {
 		if code == 0 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d, %q", line, code, stderr)
 		}
+	}
+}
+
+func TestWhatIsRefusedIsNotOffered(t *testing.T) {
+	for _, line := range []string{"__complete get --", "__complete config set-cluster a --", "options"} {
+		out, _, _ := child(t, strings.Fields(line)...)
+		if !strings.Contains(out, "--namespace") || strings.Contains(out, "--kubeconfig") || strings.Contains(out, "--server\t") || strings.Contains(out, "--server=") {
+			t.Errorf("%s: %s", line, out)
+		}
+	}
+}
+
+func TestAnswersAreToldOnceMore(t *testing.T) {
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], Child, "version", "--client")
+	cmd.Env, cmd.ExtraFiles = []string{Tell + "=3"}, []*os.File{to}
+	out, err := cmd.Output()
+	_ = to.Close()
+	told, _ := io.ReadAll(from)
+	if err != nil || len(out) == 0 || !bytes.Equal(out, told) {
+		t.Errorf("%v: %q, told %q", err, out, told)
 	}
 }
 

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package real
+
+func closeOnExec(int) {}
