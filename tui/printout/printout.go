@@ -79,7 +79,9 @@ func (l *Log) height(r row) int {
 }
 
 // Say adds a line of the screen's own.
-func (l *Log) Say(line widget.Line) { l.add(row{line: line, text: lower(line), ours: true, wrap: true}) }
+func (l *Log) Say(line widget.Line) {
+	l.add(row{line: line, text: lower(line), ours: true, wrap: true})
+}
 
 // Begin forgets the table of the program before.
 func (l *Log) Begin() { l.table = columns{} }
