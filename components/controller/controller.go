@@ -109,6 +109,7 @@ func (m *Manager) lead(p *sim.Proc) {
 		namespace.New(m.pr.Throttled(20*perSecond, 100*burst).As(kubeapi.ServiceAccount(LeaseNamespace, "namespace-controller")), in),
 		endpoint.NewEndpoints(own("endpoint-controller"), in),
 		endpoint.NewSlices(own("endpointslice-controller"), in),
+		endpoint.NewMirror(own("endpointslicemirroring-controller"), in),
 		disruption.New(own("disruption-controller"), in),
 		serviceaccount.New(own("service-account-controller"), in),
 		clusterroleaggregation.New(own("clusterrole-aggregation-controller"), in),

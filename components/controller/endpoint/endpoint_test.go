@@ -86,7 +86,7 @@ func slicesOf(c *apitest.Cluster) (out []string) {
 				name string
 				is   *bool
 			}{{"ready", e.Conditions.Ready}, {"serving", e.Conditions.Serving}, {"terminating", e.Conditions.Terminating}} {
-				if *f.is {
+				if f.is != nil && *f.is {
 					text += " " + f.name
 				}
 			}
@@ -225,13 +225,189 @@ func TestHeadlessServicesNameTheirPodsAndTrafficMayStayNear(t *testing.T) {
 	}
 }
 
-func TestServicesWithoutSelectorsAreLeftToPeople(t *testing.T) {
+func selectorless(s *corev1.Service) { s.Spec.Selector = nil }
+
+// handWritten are Endpoints as a person keeps them.
+func handWritten(subsets ...corev1.EndpointSubset) *corev1.Endpoints {
+	return &corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{Name: "web", Labels: map[string]string{"kept": "by-hand"},
+		Annotations: map[string]string{"note": "old database", corev1.LastAppliedConfigAnnotation: "{}"}}, Subsets: subsets}
+}
+
+func db(ips ...string) corev1.EndpointSubset {
+	s := corev1.EndpointSubset{Ports: []corev1.EndpointPort{{Name: "db", Port: 5432}}}
+	for _, ip := range ips {
+		s.Addresses = append(s.Addresses, corev1.EndpointAddress{IP: ip})
+	}
+	return s
+}
+
+func TestEndpointsWrittenByHandAreMirrored(t *testing.T) {
 	c := start(t)
-	c.Create(service(func(s *corev1.Service) { s.Spec.Selector = nil }))
-	c.Create(&corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Subsets: []corev1.EndpointSubset{{Addresses: []corev1.EndpointAddress{{IP: "192.0.2.1"}}}}})
+	c.Create(handWritten(db("192.0.2.1", "2001:db8::1"), corev1.EndpointSubset{NotReadyAddresses: []corev1.EndpointAddress{{IP: "192.0.2.9"}}}))
 	c.Run(5 * time.Second)
-	check(t, "nothing was made", slicesOf(c))
-	check(t, "nothing was changed", endpointsOf(c), " 192.0.2.1")
+	check(t, "without a service nothing is mirrored", slicesOf(c))
+	c.Create(service(selectorless))
+	c.Run(2 * time.Second)
+	sorted := func() []string { s := slicesOf(c); slices.Sort(s); return s }
+	check(t, "a slice for each family and set of ports", sorted(), ": 192.0.2.9", "db=5432/TCP: 192.0.2.1 ready", "db=5432/TCP: 2001:db8::1 ready")
+	check(t, "what is mirrored is left alone", endpointsOf(c), "db=5432 192.0.2.1 2001:db8::1", " (192.0.2.9)")
+	for _, o := range c.List(kinds.EndpointSlices) {
+		if o.GetLabels()[discoveryv1.LabelServiceName] != "web" {
+			continue
+		}
+		if l := o.GetLabels(); l["kept"] != "by-hand" || l[discoveryv1.LabelManagedBy] != "endpointslicemirroring-controller.k8s.io" || !metav1.IsControlledBy(o, c.Get(kinds.Endpoints, "default", "web")) {
+			t.Errorf("a mirror has labels %v and owners %v", l, o.GetOwnerReferences())
+		}
+		if a := o.GetAnnotations(); a["note"] != "old database" || len(a) != 1 {
+			t.Errorf("a mirror has annotations %v", a)
+		}
+	}
+	c.Update(kinds.Endpoints, "default", "web", "", func(o kinds.Object) {
+		o.(*corev1.Endpoints).Subsets = []corev1.EndpointSubset{db("192.0.2.1", "192.0.2.2")}
+	})
+	c.Run(2 * time.Second)
+	check(t, "mirrors follow", slicesOf(c), "db=5432/TCP: 192.0.2.1 ready; 192.0.2.2 ready")
+	before := c.Journal.Last()
+	c.Run(30 * time.Second)
+	if got := c.LogSince(before, kinds.EndpointSlices, kinds.Endpoints); len(got) > 0 {
+		t.Errorf("written again though nothing changed: %v", got)
+	}
+	relabel := func(value string) {
+		c.Update(kinds.Endpoints, "default", "web", "", func(o kinds.Object) {
+			o.(*corev1.Endpoints).Labels = map[string]string{discoveryv1.LabelSkipMirror: value}
+		})
+		c.Run(2 * time.Second)
+	}
+	relabel("true")
+	check(t, "who says so does without mirrors", slicesOf(c))
+	relabel("false")
+	check(t, "until he says otherwise", slicesOf(c), "db=5432/TCP: 192.0.2.1 ready; 192.0.2.2 ready")
+	pod(c, "a", "worker-1", "10.224.1.1", true)
+	c.Update(kinds.Services, "default", "web", "", func(o kinds.Object) { o.(*corev1.Service).Spec.Selector = map[string]string{"app": "web"} })
+	c.Run(3 * time.Second)
+	check(t, "with a selector the pods count", slicesOf(c), "http=8080/TCP: 10.224.1.1 ready serving")
+	check(t, "in endpoints too", endpointsOf(c), "http=8080 10.224.1.1")
+}
+
+func TestMirrorsGoWithTheirService(t *testing.T) {
+	c := start(t)
+	c.Create(handWritten(db("192.0.2.1")))
+	c.Create(service(selectorless))
+	c.Run(2 * time.Second)
+	check(t, "mirrored", slicesOf(c), "db=5432/TCP: 192.0.2.1 ready")
+	if err := c.Delete(kinds.Services, "default", "web", nil); err != nil {
+		t.Fatal(err)
+	}
+	c.Run(3 * time.Second)
+	check(t, "the service went", slicesOf(c))
+}
+
+func TestNobodyTouchesWhereTheAPIServersAre(t *testing.T) {
+	c := apitest.New(t, apitest.Addressed())
+	controller.Start(c.Process("master-1", "controller-manager", apitest.ControllerManager), controller.Config{})
+	c.Run(30 * time.Second)
+	var names []string
+	for _, o := range c.List(kinds.EndpointSlices) {
+		names = append(names, fmt.Sprint(o.GetNamespace(), "/", o.GetName(), " ", o.GetLabels()))
+	}
+	check(t, "the API servers' slice", names, "default/kubernetes map[kubernetes.io/service-name:kubernetes]")
+}
+
+func TestAServiceThatIsANameOfSomethingElsewhereLeadsNowhereHere(t *testing.T) {
+	c := start(t)
+	pod(c, "a", "worker-1", "10.224.1.1", true)
+	c.Create(service(func(s *corev1.Service) {
+		s.Spec.Type, s.Spec.ExternalName = corev1.ServiceTypeExternalName, "db.example.com"
+	}))
+	c.Run(3 * time.Second)
+	check(t, "slices", slicesOf(c))
+	for _, o := range c.List(kinds.Endpoints) {
+		if o.GetName() == "web" {
+			t.Error("it has endpoints")
+		}
+	}
+}
+
+func TestWritesTellWhatTheyFollowFrom(t *testing.T) {
+	c := start(t)
+	pod(c, "a", "worker-1", "10.224.1.1", false)
+	c.Create(service())
+	c.Run(5 * time.Second)
+	since := func() (out []string) {
+		for _, o := range c.List(kinds.EndpointSlices) {
+			if o.GetLabels()[discoveryv1.LabelServiceName] == "web" {
+				out = append(out, o.GetAnnotations()[corev1.EndpointsLastChangeTriggerTime])
+			}
+		}
+		return append(out, c.Get(kinds.Endpoints, "default", "web").GetAnnotations()[corev1.EndpointsLastChangeTriggerTime])
+	}
+	made := c.Get(kinds.Services, "default", "web").GetCreationTimestamp().UTC().Format(time.RFC3339Nano)
+	check(t, "the first write follows from the service", since(), made, made)
+	at := metav1.NewTime(c.Loop.Now().Truncate(time.Second))
+	c.Update(kinds.Pods, "default", "a", "status", func(o kinds.Object) {
+		o.(*corev1.Pod).Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at}}
+	})
+	c.Run(2 * time.Second)
+	ready := at.UTC().Format(time.RFC3339Nano)
+	check(t, "a pod that became ready", since(), ready, ready)
+	if err := c.Delete(kinds.Pods, "default", "a", nil); err != nil {
+		t.Fatal(err)
+	}
+	c.Run(2 * time.Second)
+	check(t, "a deletion is no such time", since(), "", "")
+}
+
+func TestWhatWasLeftBehindIsCleanedUpByTheNextLeader(t *testing.T) {
+	c := apitest.New(t)
+	c.Create(handWritten(db("192.0.2.1")))
+	old := handWritten(db("192.0.2.2"))
+	old.Name, old.Annotations = "ballot", map[string]string{"control-plane.alpha.kubernetes.io/leader": "{}"}
+	c.Create(old)
+	controller.Start(c.Process("master-1", "controller-manager", apitest.ControllerManager), controller.Config{})
+	c.Run(5 * time.Second)
+	var names []string
+	for _, o := range c.List(kinds.Endpoints) {
+		names = append(names, o.GetName())
+	}
+	check(t, "endpoints of a service that is gone go; those of an election stay", names, "ballot")
+}
+
+func TestAServiceOfTheSameNameStartsAnew(t *testing.T) {
+	c := start(t)
+	pod(c, "a", "worker-1", "10.224.1.1", true)
+	c.Create(service())
+	c.Run(2 * time.Second)
+	if err := c.Delete(kinds.Services, "default", "web", nil); err != nil {
+		t.Fatal(err)
+	}
+	c.Create(service())
+	c.Run(5 * time.Second)
+	check(t, "one slice", slicesOf(c), "http=8080/TCP: 10.224.1.1 ready serving")
+	for _, o := range c.List(kinds.EndpointSlices) {
+		if o.GetLabels()[discoveryv1.LabelServiceName] == "web" && !metav1.IsControlledBy(o, c.Get(kinds.Services, "default", "web")) {
+			t.Error("the slice is owned by the service that was")
+		}
+	}
+}
+
+func TestPodsOnMachinesNobodyKnowsAreLeftOutAndSaidSo(t *testing.T) {
+	c := start(t)
+	pod(c, "a", "worker-1", "10.224.1.1", true)
+	pod(c, "lost", "worker-9", "10.224.9.1", true)
+	c.Create(service())
+	c.Run(3 * time.Second)
+	check(t, "left out", slicesOf(c), "http=8080/TCP: 10.224.1.1 ready serving")
+	said := false
+	for _, o := range c.List(kinds.Events) {
+		e := o.(*corev1.Event)
+		said = said || e.Reason == "FailedToUpdateEndpointSlices" && strings.HasSuffix(e.Message, "skipping Pod lost for Service default/web: Node worker-9 Not Found")
+	}
+	if !said {
+		t.Error("no event says so")
+	}
+	c.Update(kinds.Services, "default", "web", "", func(o kinds.Object) { o.(*corev1.Service).Spec.PublishNotReadyAddresses = true })
+	c.Run(3 * time.Second)
+	check(t, "unless the service shows all", slicesOf(c), "http=8080/TCP: 10.224.1.1 ready serving; 10.224.9.1 ready serving")
 }
 
 func TestASliceHoldsAHundred(t *testing.T) {
@@ -251,6 +427,16 @@ func TestASliceHoldsAHundred(t *testing.T) {
 	if got := sizes(); !slices.Equal(got, []int{5, 100}) {
 		t.Errorf("slices of %v", got)
 	}
+	pod(c, "q1", "worker-1", "10.224.3.1", true)
+	c.Run(2 * time.Second)
+	if got := sizes(); !slices.Equal(got, []int{6, 100}) {
+		t.Errorf("one more goes where there is room: slices of %v", got)
+	}
+	if err := c.Delete(kinds.Pods, "default", "q1", nil); err != nil {
+		t.Fatal(err)
+	}
+	c.Update(kinds.Pods, "default", "q1", "", func(o kinds.Object) { o.SetFinalizers(nil) })
+	c.Run(2 * time.Second)
 	before := c.Journal.Last()
 	state(c, "p104", "10.224.1.105", false)
 	c.Run(2 * time.Second)
