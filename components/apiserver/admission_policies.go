@@ -27,8 +27,8 @@ import (
 	"example.com/kubeviz/engine/kinds"
 )
 
-// validatingPolicies asks the ValidatingAdmissionPolicies that are bound (k8s.io/apiserver pkg/admission/plugin/policy/validating). What they may cost is bounded for all of them together, so that a request
-// holds up the loop for a tenth of a second at most.
+// validatingPolicies asks the ValidatingAdmissionPolicies that are bound (k8s.io/apiserver pkg/admission/plugin/policy/validating). What they may cost is bounded for all of them together, so that
+// none holds up the loop.
 func validatingPolicies(a *attributes) error {
 	bindings := a.server.cache.kinds[kinds.ValidatingAdmissionPolicyBindings].items
 	if bindings.Len() == 0 || !a.judged() {

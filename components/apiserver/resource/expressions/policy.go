@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/admission"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -113,8 +114,11 @@ func (e *expression) GetName() string            { return e.name }
 func (e *expression) GetExpression() string      { return e.text }
 func (e *expression) ReturnTypes() []*celgo.Type { return e.returns }
 
-// strict is the environment in which the calls of libraries are counted at their full cost.
-var strict = sync.OnceValues(func() (*environment.EnvSet, error) { return environments().Extend(environment.StrictCostOpt) })
+// strict is the environment in which the calls of libraries are counted at their full cost, and expressions may cost what is bearable here.
+var strict = sync.OnceValues(func() (*environment.EnvSet, error) {
+	return environments().Extend(environment.StrictCostOpt,
+		environment.VersionedOptions{IntroducedVersion: version.MajorMinor(1, 0), ProgramOptions: []celgo.ProgramOption{celgo.CostLimit(ExpressionMost)}})
+})
 
 // stateless compiles what knows no variables.
 var stateless = sync.OnceValues(func() (plugincel.Compiler, error) {
