@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -55,9 +56,9 @@ func (s *Source) size() (n int) {
 // Policy is one that is compiled. It never changes.
 type Policy struct {
 	faults                                    map[string]*field.Error // by path
-	tooLong                                   bool
+	tooLong, asks                             bool
 	variables                                 *plugincel.CompositedCompiler
-	conditions, validations, messages, audits plugincel.ConditionEvaluator
+	conditions, validations, messages, audits group
 	source                                    *Source
 }
 
@@ -114,20 +115,94 @@ func (e *expression) GetName() string            { return e.name }
 func (e *expression) GetExpression() string      { return e.text }
 func (e *expression) ReturnTypes() []*celgo.Type { return e.returns }
 
-// strict is the environment in which the calls of libraries are counted at their full cost, and expressions may cost what is bearable here.
-var strict = sync.OnceValues(func() (*environment.EnvSet, error) {
-	return environments().Extend(environment.StrictCostOpt,
-		environment.VersionedOptions{IntroducedVersion: version.MajorMinor(1, 0), ProgramOptions: []celgo.ProgramOption{celgo.CostLimit(ExpressionMost)}})
-})
+// Questions to the authorizer count 350,000 units each, since in reality another machine may be asked. Here that is a look into a table, so policies that ask have room for as many in an expression as
+// Kubernetes' limit leaves, two, on top of what all may cost, and what the questions count does not come out of the budget.
+const (
+	questionCost  = 350_000
+	questionsMost = 2
+)
 
-// stateless compiles what knows no variables.
-var stateless = sync.OnceValues(func() (plugincel.Compiler, error) {
-	env, err := strict()
-	if err != nil {
-		return nil, err
+// compilers compile with variables or without, for one limit of cost.
+type compilers struct {
+	env   *environment.EnvSet
+	plain plugincel.Compiler
+}
+
+func compilersFor(most uint64) func() (compilers, error) {
+	return sync.OnceValues(func() (compilers, error) {
+		env, err := environments().Extend(environment.StrictCostOpt,
+			environment.VersionedOptions{IntroducedVersion: version.MajorMinor(1, 0), ProgramOptions: []celgo.ProgramOption{celgo.CostLimit(most)}})
+		if err != nil {
+			return compilers{}, err
+		}
+		return compilers{env, plugincel.NewCompiler(env)}, nil
+	})
+}
+
+var (
+	usual  = compilersFor(ExpressionMost)
+	asking = compilersFor(ExpressionMost + questionsMost*questionCost)
+)
+
+// asks reports that a policy may ask the authorizer.
+func (s *Source) asks() bool {
+	is := func(text string) bool { return strings.Contains(text, "authorizer") }
+	return slices.ContainsFunc(s.Conditions, func(x admissionregistrationv1.MatchCondition) bool { return is(x.Expression) }) ||
+		slices.ContainsFunc(s.Variables, func(x admissionregistrationv1.Variable) bool { return is(x.Expression) }) ||
+		slices.ContainsFunc(s.Validations, func(x admissionregistrationv1.Validation) bool { return is(x.Expression) })
+}
+
+// group are expressions that are evaluated together. Of a policy that asks each is alone, so that the budget is counted after each.
+type group []plugincel.ConditionEvaluator
+
+func (p *Policy) group(all []plugincel.CompilationResult) (g group) {
+	if !p.asks {
+		return group{plugincel.NewCondition(all)}
 	}
-	return plugincel.NewCompiler(env), nil
-})
+	for i := range all {
+		g = append(g, plugincel.NewCondition(all[i:i+1]))
+	}
+	return g
+}
+
+// run evaluates a group.
+func (p *Policy) run(g group, r *Request, asked *admissionv1.AdmissionRequest, with plugincel.OptionalVariableBindings, namespace *corev1.Namespace) (all []plugincel.EvaluationResult, err error) {
+	ctx := context.Context(context.Background())
+	counted := &counter{of: with.Authorizer}
+	if with.Authorizer != nil {
+		with.Authorizer = counted
+	}
+	for _, c := range g {
+		if p.variables != nil {
+			ctx = p.variables.CreateContext(context.Background())
+		}
+		budget := r.Left
+		if p.asks {
+			budget += questionsMost * questionCost
+		}
+		counted.n = 0
+		results, left, err := c.ForInput(ctx, r.Attributes, asked, with, namespace, budget)
+		if err != nil {
+			r.Left = 0
+			return nil, err
+		}
+		r.Left = max(0, r.Left-max(0, budget-left-questionCost*counted.n))
+		all = append(all, results...)
+	}
+	return all, nil
+}
+
+// counter counts questions.
+type counter struct {
+	of authorizer.UnconditionalAuthorizer
+	n  int64
+}
+
+// Authorize implements authorizer.UnconditionalAuthorizer.
+func (c *counter) Authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+	c.n++
+	return c.of.Authorize(ctx, a)
+}
 
 func compilePolicy(s *Source) (*Policy, error) {
 	p := &Policy{faults: map[string]*field.Error{}, source: s}
@@ -135,16 +210,15 @@ func compilePolicy(s *Source) (*Policy, error) {
 		p.tooLong = true
 		return p, nil
 	}
-	env, err := strict()
-	if err != nil {
-		return nil, err
+	c, err := usual()
+	if p.asks = s.asks(); p.asks {
+		c, err = asking()
 	}
-	plain, err := stateless()
 	if err != nil {
 		return nil, err
 	}
 	if len(s.Variables)+len(s.Validations)+len(s.Audits) > 0 {
-		if p.variables, err = plugincel.NewCompositedCompiler(env); err != nil {
+		if p.variables, err = plugincel.NewCompositedCompiler(c.env); err != nil {
 			return nil, err
 		}
 	}
@@ -170,8 +244,8 @@ func compilePolicy(s *Source) (*Policy, error) {
 	}
 	yesNo := []*celgo.Type{celgo.BoolType}
 	var conditions, validations, messages, audits []plugincel.CompilationResult
-	for i, c := range s.Conditions {
-		conditions = append(conditions, compile(plain, at.Child("matchConditions").Index(i).Child("expression"), &expression{name: c.Name, text: c.Expression, index: i, returns: yesNo}, full))
+	for i, x := range s.Conditions {
+		conditions = append(conditions, compile(c.plain, at.Child("matchConditions").Index(i).Child("expression"), &expression{name: x.Name, text: x.Expression, index: i, returns: yesNo}, full))
 	}
 	for i, v := range s.Variables {
 		if strings.TrimSpace(v.Expression) == "" {
@@ -189,7 +263,7 @@ func compilePolicy(s *Source) (*Policy, error) {
 		audits = append(audits, compile(p.variables, at.Child("auditAnnotations").Index(i).Child("valueExpression"),
 			&expression{name: a.Key, text: a.ValueExpression, index: i, returns: []*celgo.Type{celgo.StringType, celgo.NullType}}, full))
 	}
-	p.conditions, p.validations, p.messages, p.audits = plugincel.NewCondition(conditions), plugincel.NewCondition(validations), plugincel.NewCondition(messages), plugincel.NewCondition(audits)
+	p.conditions, p.validations, p.messages, p.audits = p.group(conditions), p.group(validations), p.group(messages), p.group(audits)
 	return p, nil
 }
 
@@ -212,11 +286,10 @@ type Refusal struct {
 // Validate tells what a policy has against a request, with one object of parameters (nil: there are none). failures are expressions that could not be worked out; what they count for is the failurePolicy's to say.
 func (p *Policy) Validate(r *Request, params runtime.Object) (refusals, failures []Refusal) {
 	fail := func(i int, text string) { failures = append(failures, Refusal{Index: i, Message: text}) }
-	ctx := context.Background()
 	asked := plugincel.CreateAdmissionRequest(r.Attributes.Attributes, metav1.GroupVersionResource(r.Attributes.GetResource()), metav1.GroupVersionKind(r.Attributes.VersionedKind))
 	with := plugincel.OptionalVariableBindings{VersionedParams: params, Authorizer: r.Authorizer}
 	without := plugincel.OptionalVariableBindings{VersionedParams: params}
-	matches, err := p.matches(ctx, r, asked, with)
+	matches, err := p.matches(r, asked, with)
 	if err != nil {
 		fail(0, err.Error())
 		return nil, failures
@@ -225,8 +298,7 @@ func (p *Policy) Validate(r *Request, params runtime.Object) (refusals, failures
 		return nil, nil
 	}
 	namespace := plugincel.CreateNamespaceObject(r.Namespace)
-	results, left, err := p.validations.ForInput(p.variables.CreateContext(ctx), r.Attributes, asked, with, namespace, r.Left)
-	r.Left = max(0, left)
+	results, err := p.run(p.validations, r, asked, with, namespace)
 	if err != nil {
 		fail(0, err.Error())
 		return nil, failures
@@ -235,8 +307,7 @@ func (p *Policy) Validate(r *Request, params runtime.Object) (refusals, failures
 	var textErr error
 	for _, res := range results { // words are worked out only for what needs them
 		if res.Error == nil && res.EvalResult != celtypes.True {
-			texts, left, textErr = p.messages.ForInput(p.variables.CreateContext(ctx), r.Attributes, asked, without, namespace, r.Left)
-			r.Left = max(0, left)
+			texts, textErr = p.run(p.messages, r, asked, without, namespace)
 			break
 		}
 	}
@@ -262,8 +333,7 @@ func (p *Policy) Validate(r *Request, params runtime.Object) (refusals, failures
 			refusals = append(refusals, refusal)
 		}
 	}
-	notes, left, err := p.audits.ForInput(p.variables.CreateContext(ctx), r.Attributes, asked, without, r.Namespace, r.Left)
-	r.Left = max(0, left)
+	notes, err := p.run(p.audits, r, asked, without, r.Namespace)
 	if err != nil {
 		fail(0, err.Error())
 		return nil, failures
@@ -289,14 +359,10 @@ func saidBy(texts []plugincel.EvaluationResult, i int) string {
 }
 
 // matches asks the match conditions: one that is false ends it, whatever others come to.
-func (p *Policy) matches(ctx context.Context, r *Request, asked *admissionv1.AdmissionRequest, with plugincel.OptionalVariableBindings) (bool, error) {
-	results, left, err := p.conditions.ForInput(ctx, r.Attributes, asked, with, nil, min(r.Left, celconfig.RuntimeCELCostBudgetMatchConditions))
+func (p *Policy) matches(r *Request, asked *admissionv1.AdmissionRequest, with plugincel.OptionalVariableBindings) (bool, error) {
+	results, err := p.run(p.conditions, r, asked, with, nil)
 	if err != nil {
-		r.Left = 0
 		return false, err
-	}
-	if len(results) > 0 {
-		r.Left -= min(r.Left, celconfig.RuntimeCELCostBudgetMatchConditions) - left
 	}
 	var errs []error
 	for _, res := range results {
