@@ -50,6 +50,8 @@ func (w *watcher) ended() string {
 	switch err := w.stream.Err(); {
 	case w.reason != "":
 		return w.reason
+	case errors.Is(err, kubeapi.ErrTooSlow):
+		return watchTooSlow
 	case errors.Is(err, simnet.ErrTimeout):
 		return watchLinkIsDead
 	case errors.Is(err, simnet.ErrReset):

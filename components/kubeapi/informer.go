@@ -207,6 +207,9 @@ func (i *Informer[T]) listAndWatch(p *sim.Proc) error {
 // ErrWatchDone ends a watch in good order (its time is up); the client reopens from its last version.
 var ErrWatchDone = errors.New("watch ended by the server")
 
+// ErrTooSlow ends a watch whose client does not take in what it is sent.
+var ErrTooSlow = errors.New("the client was too slow")
+
 var errWatchClosed = errors.New("watch closed by the client")
 
 // expired forgets the resume point where the server no longer has it.

@@ -85,3 +85,63 @@ func TestWithoutAServerTheLoadBalancerEndsConnectionsAtOnce(t *testing.T) {
 		_ = conn.Close()
 	}
 }
+
+// A watcher that does not read: what it has not read is told, it is let go with the reason, and nothing is left out in what it could read before.
+func TestAWatcherThatDoesNotReadIsToldOfAndLetGo(t *testing.T) {
+	c := openWith(t, 1, 0, "", &patience{header: usual.header, idle: usual.idle, request: usual.request, write: 500 * time.Millisecond})
+	c.must(ask{method: "POST", path: configMaps, body: configMap("big")})
+	conn := c.insider("http/1.1")
+	if _, err := io.WriteString(conn, "GET "+configMaps+"?watch=1&resourceVersion=0 HTTP/1.1\r\nHost: localhost\r\nUser-Agent: sleeper/1.0\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	facts := func() (behind, top int, reason string) {
+		recs, _ := c.e.Journal().Read(nil, 1, 1<<20)
+		for _, r := range recs {
+			switch e := r.Event.(type) {
+			case event.WatchBehind:
+				behind++
+				top = max(top, e.Changes)
+			case event.WatchClosed:
+				if strings.HasPrefix(string(e.Client), "sleeper-") {
+					reason = e.Reason
+				}
+			}
+		}
+		return behind, top, reason
+	}
+	filler := strings.Repeat("x", 100_000)
+	n := 0
+	c.until("it is let go", func() bool {
+		for range 10 {
+			n++
+			c.must(ask{method: "PATCH", path: configMaps + "/big", body: fmt.Sprintf(`{"data":{"n":"%d","x":%q}}`, n, filler), header: map[string]string{"Content-Type": "application/merge-patch+json"}})
+		}
+		_, _, reason := facts()
+		return reason != ""
+	})
+	behind, top, reason := facts()
+	if reason != "the client was too slow" || behind == 0 || top == 0 {
+		t.Errorf("ended because %q; told %d times, up to %d changes", reason, behind, top)
+	}
+	// What it reads now goes on where it stopped, change by change, and ends.
+	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	all, err := io.ReadAll(conn)
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		t.Errorf("the connection stays open: %v", err)
+	}
+	next := 1
+	for _, part := range strings.Split(string(all), `"n":"`)[1:] {
+		got, _, whole := strings.Cut(part, `"`)
+		if !whole {
+			break
+		}
+		if got != fmt.Sprint(next) {
+			t.Fatalf("change %s follows %d", got, next-1)
+		}
+		next++
+	}
+	if next < 2 || next > n {
+		t.Errorf("it read %d changes of %d", next-1, n)
+	}
+}

@@ -235,3 +235,18 @@ func (c *cluster) insecure(protocol string) *tls.Conn {
 	c.t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
+
+// insider is a connection by hand with the administrator's certificate.
+func (c *cluster) insider(protocol string) *tls.Conn {
+	cfg, err := rest.TLSConfigFor(c.cfg)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	cfg.NextProtos = []string{protocol}
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(c.s.URL, "https://"), cfg)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}

@@ -40,8 +40,8 @@ const (
 	poll           = 20 * time.Millisecond
 )
 
-// patience is how long the front waits, on the wall: for a header, for the next request, and for a body and the answer to it.
-type patience struct{ header, idle, request time.Duration }
+// patience is how long the front waits, on the wall: for a header, for the next request, for a body and the answer to it, and for a watcher to read (0: as httpapi does).
+type patience struct{ header, idle, request, write time.Duration }
 
 // usual is the patience of the real server.
 var usual = patience{header: 32 * time.Second, idle: 90 * time.Second, request: httpapi.RequestTimeout}
@@ -272,7 +272,7 @@ func (s *Serving) open(ctx context.Context, d *gateway.Door, at string, f front,
 		return nil, err
 	}
 	p := &port{s: s, door: d, addr: l.Addr().String(), through: through}
-	h := httpapi.New(httpapi.Config{Upstream: p.upstream, Resolver: f.serves, Now: s.e.Now, HangUp: hangUp, OpenAPI: f.docs, ClientCAs: f.clients, Timeout: f.waits.request})
+	h := httpapi.New(httpapi.Config{Upstream: p.upstream, Resolver: f.serves, Now: s.e.Now, HangUp: hangUp, OpenAPI: f.docs, ClientCAs: f.clients, Timeout: f.waits.request, WriteTimeout: f.waits.write})
 	p.server = &http.Server{Handler: h, ReadHeaderTimeout: f.waits.header, IdleTimeout: f.waits.idle, MaxHeaderBytes: headerMax, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streamsMax}, TLSConfig: f.tls.Clone(), ErrorLog: log.New(io.Discard, "", 0),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			ctx = context.WithValue(ctx, connKey{}, c)

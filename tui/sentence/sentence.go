@@ -206,7 +206,7 @@ func (t *Teller) tell(r event.Record, w *world.World) Sentence {
 	case event.WatchClosed:
 		s := Sentence{Tone: Quiet, One: say("story.watch-over", "client", string(e.Client), "what", what(e.Resource, "", "", ""), "server", e.Server, "reason", e.Reason)}
 		if e.Reason == world.TooSlow {
-			s.Weight, s.Tone = Notable, Warn
+			s.Weight, s.Tone, s.One = Notable, Warn, say("story.watch-dropped", "client", string(e.Client), "what", what(e.Resource, "", "", ""), "server", e.Server)
 		}
 		return s
 	case event.WatchBehind:

@@ -181,10 +181,15 @@ func (w *Watch) Next(ctx context.Context) ([]kubeapi.WatchEvent, error) {
 }
 
 // Close ends the watch from the client's side.
-func (w *Watch) Close() {
+func (w *Watch) Close() { w.close(ErrClosed) }
+
+// Drop ends the watch because its client does not read what it is sent.
+func (w *Watch) Drop() { w.close(kubeapi.ErrTooSlow) }
+
+func (w *Watch) close(err error) {
 	w.c.g.cfg.Loop.Control(func() {
 		if w.stream != nil {
-			w.stream.Close(ErrClosed)
+			w.stream.Close(err)
 		}
 	})
 }

@@ -45,6 +45,7 @@ type ended struct{}
 
 func (ended) Next(context.Context) ([]kubeapi.WatchEvent, error) { return nil, io.EOF }
 func (ended) Close()                                             {}
+func (ended) Drop()                                              {}
 
 // front is a handler before an echo; times are moved, as in a cluster that runs fast.
 func front() (http.Handler, *echo) {

@@ -35,6 +35,8 @@ type Upstream interface {
 type Events interface {
 	Next(ctx context.Context) ([]kubeapi.WatchEvent, error)
 	Close()
+	// Drop is Close for a client that does not read what it is sent.
+	Drop()
 }
 
 // Errors that an Upstream gives when time stands still: nothing was done, or it is not known whether it was.
@@ -59,6 +61,8 @@ type Config struct {
 	ClientCAs *x509.CertPool
 	// Timeout of requests, on the wall; 0: RequestTimeout.
 	Timeout time.Duration
+	// WriteTimeout is how long one write to a watch may take, on the wall, before its client counts as gone; 0: half a minute.
+	WriteTimeout time.Duration
 }
 
 // RequestTimeout is how long a request that is no watch may take (pkg/server/config.go).
@@ -76,6 +80,9 @@ func New(cfg Config) *Handler {
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = RequestTimeout
+	}
+	if cfg.WriteTimeout == 0 {
+		cfg.WriteTimeout = writeTimeout
 	}
 	return &Handler{cfg: cfg}
 }

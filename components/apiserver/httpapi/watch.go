@@ -22,8 +22,11 @@ const watchLife = 30 * time.Minute
 // simulatedLife is longer than any watch lives, at any rate.
 const simulatedLife = 1000 * time.Hour
 
-// writeTimeout is how long one write to a client may take before it counts as gone.
+// writeTimeout is Config.WriteTimeout where it is not set.
 const writeTimeout = 30 * time.Second
+
+// afterDrop is how much later a write that hangs is cut off: by then it is told why. A write that fails ends the connection first, which looks as if the client had done so.
+const afterDrop = 100 * time.Millisecond
 
 // watch streams changes.
 func (c *call) watch(r *kubeapi.Request, s Served) {
@@ -56,6 +59,9 @@ func (c *call) watch(r *kubeapi.Request, s Served) {
 	c.w.WriteHeader(http.StatusOK)
 	to := http.NewResponseController(c.w)
 	_ = to.Flush() // what cannot be flushed fails at the first write
+	slow := time.AfterFunc(c.h.cfg.WriteTimeout, ev.Drop)
+	defer slow.Stop()
+	slow.Stop()
 	columns := true
 	for {
 		events, err := ev.Next(ctx)
@@ -66,7 +72,8 @@ func (c *call) watch(r *kubeapi.Request, s Served) {
 			}
 			return
 		}
-		_ = to.SetWriteDeadline(time.Now().Add(writeTimeout))
+		slow.Reset(c.h.cfg.WriteTimeout)
+		_ = to.SetWriteDeadline(time.Now().Add(c.h.cfg.WriteTimeout + afterDrop))
 		for i := range events {
 			e := &events[i]
 			data, err := watchFrame(e.Type, c.event(s, e, columns), c.out.media)
@@ -83,6 +90,7 @@ func (c *call) watch(r *kubeapi.Request, s Served) {
 		if to.Flush() != nil {
 			return
 		}
+		slow.Stop()
 		_ = to.SetWriteDeadline(time.Time{})
 	}
 }
