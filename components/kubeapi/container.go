@@ -49,6 +49,10 @@ type Container interface {
 	Taken() time.Time
 	// Exec runs a command in it and returns its exit code. An error means that it could not be started.
 	Exec(ctx context.Context, c Command) (int, error)
+	// Attach connects to the container's own program, where that reads its standard input, until it ends or the client leaves; false: it reads none.
+	Attach(ctx context.Context, c Command) bool
+	// Early: what it printed before somebody attached is for them too; it was made for one client, who reads from its beginning.
+	Early() bool
 	// Dial connects to a port in its pod's network; an error when nobody listens there.
 	Dial(port int) (io.ReadWriteCloser, error)
 }

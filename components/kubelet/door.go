@@ -105,7 +105,7 @@ func (k *Kubelet) Running(_ *sim.Proc, namespace, name string, q kubeapi.Contain
 	if w == nil {
 		return nil, &kubeapi.KubeletError{Code: http.StatusNotFound, Message: "pod does not exist"}
 	}
-	if st, ok := k.rt.LastContainer(w.uid, q.Name); ok && st.State == runtime.StateRunning {
+	if st, ok := k.rt.LastContainer(w.uid, q.Name); ok && (st.State == runtime.StateRunning || q.Again && st.State == runtime.StateExited) { // who is there sees its end
 		if a, ok := k.rt.Account(st.ID); ok {
 			return inside{a}, nil
 		}
@@ -141,6 +141,18 @@ func (i inside) OpenLog() kubeapi.Log { return &logReader{} }
 func (i inside) Dial(port int) (io.ReadWriteCloser, error) {
 	return userland.Dial(&i.account.Container, port)
 }
+
+// Attach connects to its program.
+func (i inside) Attach(ctx context.Context, c kubeapi.Command) bool {
+	if i.account.Main == nil {
+		return false
+	}
+	i.account.Main.Attach(ctx, clockOf{c}, c.In, c.Out, c.Err)
+	return true
+}
+
+// Early implements kubeapi.Container: the programs here take no time to say what they have to say, so that nobody could be attached in time.
+func (i inside) Early() bool { return i.account.Spec.Stdin && i.account.Spec.StdinOnce }
 
 // Exec runs a command.
 func (i inside) Exec(ctx context.Context, c kubeapi.Command) (int, error) {

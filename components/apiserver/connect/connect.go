@@ -164,6 +164,9 @@ func (n network) Exec(ctx context.Context, c kubeapi.Command) (int, error) {
 	return n[0].Exec(ctx, c)
 }
 
+func (n network) Attach(ctx context.Context, c kubeapi.Command) bool { return n[0].Attach(ctx, c) }
+func (n network) Early() bool                                        { return n[0].Early() }
+
 // Dial connects to whichever container listens.
 func (n network) Dial(port int) (conn io.ReadWriteCloser, err error) {
 	for _, c := range n {

@@ -90,7 +90,7 @@ func (s Session) Exec(w http.ResponseWriter, r *http.Request, query url.Values) 
 	return nil
 }
 
-// Attach answers a request to watch the container's own process: what it prints from now on. Nothing reads what is typed.
+// Attach answers a request to be connected to the container's own process. Where that reads no input, it is what it prints from now on, and nothing reads what is typed.
 func (s Session) Attach(w http.ResponseWriter, r *http.Request, query url.Values) error {
 	o, err := options(query)
 	if err != nil {
@@ -183,6 +183,16 @@ func (a attacher) AttachContainer(ctx context.Context, _, _, container string, i
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go drain(resize)
+	cmd := kubeapi.Command{In: in, TTY: tty, Now: a.s.Now, Sleep: a.s.sleep}
+	if out != nil { // a nil of its type is something else than none
+		cmd.Out = out
+	}
+	if errs != nil {
+		cmd.Err = errs
+	}
+	if a.c.Attach(ctx, cmd) {
+		return nil
+	}
 	if in != nil {
 		go func() {
 			_, err := io.Copy(io.Discard, in)
@@ -193,7 +203,13 @@ func (a attacher) AttachContainer(ctx context.Context, _, _, container string, i
 	}
 	from := a.c.OpenLog()
 	defer from.Close()
-	from.Next(a.c) // only what comes from now on
+	early := from.Next(a.c)
+	if !a.c.Early() {
+		early = nil // only what comes from now on
+	}
+	if !show(early, out, errs, tty) {
+		return nil
+	}
 	for c := a.c; !c.Finished(); {
 		select {
 		case <-ctx.Done():
@@ -210,24 +226,32 @@ func (a attacher) AttachContainer(ctx context.Context, _, _, container string, i
 			return nil
 		}
 		c = now
-		for _, l := range from.Next(c) {
-			to := out
-			if l.Stderr && errs != nil {
-				to = errs
-			}
-			if to == nil {
-				continue
-			}
-			text := l.Text
-			if tty {
-				text = strings.ReplaceAll(text, "\n", "\r\n")
-			}
-			if _, err := io.WriteString(to, text); err != nil {
-				return nil
-			}
+		if !show(from.Next(c), out, errs, tty) {
+			return nil
 		}
 	}
 	return nil
+}
+
+// show writes lines to who is attached; false: they have gone.
+func show(lines []kubeapi.LogLine, out, errs io.Writer, tty bool) bool {
+	for _, l := range lines {
+		to := out
+		if l.Stderr && errs != nil {
+			to = errs
+		}
+		if to == nil {
+			continue
+		}
+		text := l.Text
+		if tty {
+			text = strings.ReplaceAll(text, "\n", "\r\n")
+		}
+		if _, err := io.WriteString(to, text); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 type forwarder struct{ c kubeapi.Container }

@@ -23,10 +23,13 @@ type box struct {
 	ended bool
 }
 
-func (b box) ID() string           { return "1" }
-func (b box) OpenLog() kubeapi.Log { return &boxLog{} }
-func (b box) Finished() bool       { return b.ended }
-func (b box) Taken() time.Time     { return began.Add(time.Duration(b.lines) * time.Second) }
+func (b box) ID() string                                 { return "1" }
+func (b box) OpenLog() kubeapi.Log                       { return &boxLog{} }
+func (b box) Finished() bool                             { return b.ended }
+func (b box) Taken() time.Time                           { return began.Add(time.Duration(b.lines) * time.Second) }
+func (box) Attach(context.Context, kubeapi.Command) bool { return false }
+func (box) Early() bool                                  { return false }
+
 func (b box) Exec(_ context.Context, c kubeapi.Command) (int, error) {
 	switch c.Argv[0] {
 	case "cat":

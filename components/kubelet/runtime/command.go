@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"example.com/kubeviz/components/kubelet/userland"
 )
 
 // behaviour is what a container's command does in the simulation.
@@ -16,6 +18,8 @@ type behaviour struct {
 	code    int           // of that exit
 	// ignoresTerm: as process 1 without a handler, it does not hear SIGTERM; the kubelet has to wait out the grace period.
 	ignoresTerm bool
+	// reads: it works on its standard input, and ends when that does or when it is told to there, as a shell is.
+	reads bool
 }
 
 // serves is the behaviour of an ordinary server image: it runs until TERM and ends in good order.
@@ -38,12 +42,13 @@ func behaviourOf(c *corev1.Container) behaviour {
 		switch {
 		case name == "hello-world":
 			return behaviour{}
-		case shells[name] && c.TTY && c.Stdin:
-			return behaviour{forever: true, ignoresTerm: true}
 		case shells[name]:
-			return behaviour{}
+			return reader(c)
 		}
 		return serves
+	}
+	if userland.ReadsInput(argv) {
+		return reader(c)
 	}
 	if b, ok := simple(argv); ok {
 		return b
@@ -55,6 +60,22 @@ func behaviourOf(c *corev1.Container) behaviour {
 		}
 	}
 	return serves
+}
+
+// reader is the behaviour of a command that reads its standard input: without one that is at its end at once, unless it is a terminal at which nobody types.
+func reader(c *corev1.Container) behaviour {
+	if c.Stdin {
+		return behaviour{forever: true, ignoresTerm: true, reads: true}
+	}
+	return behaviour{forever: c.TTY, ignoresTerm: true}
+}
+
+// shellOf is the shell that a base image starts.
+func shellOf(image string) string {
+	if image == "busybox" || image == "alpine" {
+		return "sh"
+	}
+	return "bash"
 }
 
 // scriptOf finds the script among a shell's arguments (-c, -ec, -xc …).

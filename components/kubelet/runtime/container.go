@@ -71,6 +71,7 @@ type container struct {
 	stopped sim.Future[struct{}]
 	health  Health
 	term    time.Time           // when TERM was sent
+	main    *userland.Main      // the program, where it reads its input
 	probes  []userland.ProbeRun // HTTP probes that its program has answered, for its log
 }
 
@@ -122,6 +123,14 @@ func (r *Runtime) StartContainer(p *sim.Proc, id string) error {
 				r.exited(c, max(why, c.Record), code, reasonOf(code), message)
 			}
 		}})
+		if a, ok := c.run.(*app); ok && a.b.reads {
+			box := r.box(c)
+			argv := box.Command()
+			if len(argv) == 0 {
+				argv = []string{shellOf(box.Repository)}
+			}
+			c.main = userland.NewMain(box, argv, func(code int) { r.cfg.Loop.Post(func() { a.end(code) }) })
+		}
 		return struct{}{}, nil
 	})
 	return err
@@ -215,18 +224,30 @@ func (r *Runtime) Account(id string) (*userland.Account, bool) {
 	if c == nil {
 		return nil, false
 	}
-	img := Describe(c.Image)
-	a := &userland.Account{ID: id, Now: r.now(), Term: c.term, ExitCode: c.ExitCode, Probes: slices.Clone(c.probes), Container: userland.Container{Pod: c.sandbox.pod, Spec: c.spec,
-		Repository: img.Repository, Tag: img.Tag, IP: c.sandbox.ip, Gateway: r.cfg.NodeIP, Node: r.cfg.Node, NodeIP: r.cfg.NodeIP, Started: c.Started}}
-	if !c.sandbox.host && r.cfg.PodCIDR.IsValid() {
-		a.Gateway = r.cfg.PodCIDR.Masked().Addr().Next().String()
-	}
+	a := &userland.Account{ID: id, Now: r.now(), Term: c.term, ExitCode: c.ExitCode, Probes: slices.Clone(c.probes), Main: c.main, Container: r.box(c)}
 	if c.State == StateExited {
 		a.Finished = c.Finished
 		a.Killed = c.ExitCode == exitKilled || c.Reason == "Unknown"
 		a.NeverRan = c.Reason == "StartError"
 	}
 	return a, true
+}
+
+// box is the place that a container's program runs in.
+func (r *Runtime) box(c *container) userland.Container {
+	img := Describe(c.Image)
+	box := userland.Container{Pod: c.sandbox.pod, Spec: c.spec, Repository: img.Repository, Tag: img.Tag, IP: c.sandbox.ip, Gateway: r.cfg.NodeIP, Node: r.cfg.Node, NodeIP: r.cfg.NodeIP, Started: c.Started}
+	if !c.sandbox.host && r.cfg.PodCIDR.IsValid() {
+		box.Gateway = r.cfg.PodCIDR.Masked().Addr().Next().String()
+	}
+	return box
+}
+
+// closeMain ends the program of a container that has ended.
+func (c *container) closeMain() {
+	if c.main != nil {
+		c.main.Close()
+	}
 }
 
 func reasonOf(code int) string {
@@ -239,6 +260,7 @@ func reasonOf(code int) string {
 // exited is the end of a container, however it came.
 func (r *Runtime) exited(c *container, cause event.Seq, code int, reason, message string) {
 	c.kill.Stop()
+	c.closeMain()
 	c.State, c.Stopping, c.Finished = StateExited, false, r.now()
 	c.ExitCode, c.Reason, c.Message = code, reason, message
 	r.settle(c)
@@ -267,6 +289,7 @@ func (c *container) losePower(r *Runtime, cause event.Seq) {
 		return
 	}
 	was := c.State
+	c.closeMain()
 	c.State, c.Stopping, c.lost = StateExited, false, true
 	c.ExitCode, c.Reason, c.Finished = exitUnknown, "Unknown", r.now()
 	if was == StateRunning {

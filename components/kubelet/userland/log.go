@@ -20,6 +20,8 @@ type Account struct {
 	ExitCode            int
 	Killed              bool // it did not end by itself, and had no time for a word
 	NeverRan            bool // it could not be started
+	// Main is its program, where that reads its input; nil otherwise.
+	Main *Main
 	// HTTP requests of its probes.
 	Probes []ProbeRun
 }
@@ -76,6 +78,7 @@ type Log struct {
 	read   time.Time // everything before it was returned
 	player *player
 	played string
+	main   int // lines of a Main
 }
 
 // Next returns what the log holds beyond what was returned before, as far as the account goes. Accounts must be of the same container, each newer than the one before.
@@ -88,6 +91,11 @@ func (l *Log) Next(a *Account) []Line {
 		return nil
 	}
 	l.read = until
+	if a.Main != nil {
+		var lines []Line
+		lines, l.main = a.Main.Lines(l.main)
+		return lines
+	}
 	if argv := a.Command(); a.speaksItself(argv) {
 		if l.player == nil || l.played != a.ID {
 			l.Close()

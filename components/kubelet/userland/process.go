@@ -172,12 +172,22 @@ func (p *Process) Run(ctx context.Context, argv []string) (int, error) {
 		name, v, _ := strings.Cut(e, "=")
 		vars[name] = v
 	}
-	out, errs := p.Out, p.Err
-	if p.TTY { // which has one output
-		out = crlf{p.Out}
-		errs = out
+	std := stdio{p.In, p.Out, p.Err, func(name string) string { return vars[name] }}
+	if !p.TTY {
+		code := p.command(ctx, argv, std)
+		return code, ctx.Err()
 	}
-	code := p.command(ctx, argv, stdio{p.In, out, errs, func(name string) string { return vars[name] }})
+	std.out = crlf{p.Out} // a terminal has one output
+	std.err = std.out
+	if p.has(argv[0]) && asksShell(argv) {
+		code := p.interact(ctx, std)
+		return code, ctx.Err()
+	}
+	t, code := openTerminal(ctx, p.In, p.Out), 0
+	std.in = t
+	if t.foreground(ctx, func(ctx context.Context) { code = p.command(ctx, argv, std) }) {
+		code = 130
+	}
 	return code, ctx.Err()
 }
 
@@ -215,69 +225,19 @@ func (p *Process) shell(ctx context.Context, args []string, io stdio) int {
 			return p.script(ctx, args[i+1], args[i+2:], io)
 		}
 	}
-	if p.TTY {
-		return p.interact(ctx, io)
-	}
-	data, err := readAll(io.in, scriptMax)
-	if err != nil {
-		return 2
-	}
-	return p.script(ctx, string(data), nil, io)
+	return p.follow(ctx, io)
 }
 
 // script interprets a shell script with the container's commands and files, and nothing of the machine it is simulated on.
 func (p *Process) script(ctx context.Context, text string, params []string, std stdio) int {
-	code, _ := p.interpret(ctx, text, params, std)
-	return code
-}
-
-// typed runs a line of somebody who types; left says that it ended the shell.
-func (p *Process) typed(ctx context.Context, text string, std stdio) (code int, left bool) {
-	return p.interpret(ctx, text, nil, std)
-}
-
-// interpret runs a script; left says that it ended by exit.
-func (p *Process) interpret(ctx context.Context, text string, params []string, std stdio) (code int, left bool) {
-	prog, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "sh")
-	if err != nil {
-		fmt.Fprintf(std.err, "sh: syntax error: %v\n", err)
-		return 2, false
-	}
-	if unsupported(prog) {
-		fmt.Fprintln(std.err, "sh: syntax error: unexpected \"(\"")
-		return 2, false
-	}
-	r, err := p.runner(std, params)
+	s, err := p.newShell(std, params, true)
 	if err != nil {
 		fmt.Fprintf(std.err, "sh: %v\n", err)
-		return 2, false
+		return 2
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	steps := 0
-	_ = interp.CallHandler(func(hc context.Context, args []string) ([]string, error) {
-		if steps++; steps > stepsMax || variables(hc) > variablesMax {
-			cancel(errLimit)
-			return nil, errLimit
-		}
-		switch args[0] { // builtins that would look at the machine below
-		case "cd":
-			return []string{"true"}, p.cd(args[1:], std.err)
-		case "pwd", "echo":
-			return append([]string{"/bin/" + args[0]}, args[1:]...), nil
-		case "source", ".", "pushd", "popd", "dirs":
-			return []string{"false"}, nil
-		}
-		return args, nil
-	})(r)
-	err = r.Run(ctx, prog)
-	if code := interp.ExitStatus(0); errors.As(err, &code) {
-		return int(code), r.Exited()
-	}
-	if err != nil {
-		return 137, false
-	}
-	return 0, r.Exited()
+	prog, err := parse(text)
+	code, _ := s.run(ctx, prog, err)
+	return code
 }
 
 // unsupported finds process substitution, which the interpreter would make files on the machine below for; sh does not have it either.
@@ -302,12 +262,16 @@ func variables(ctx context.Context) (bytes int) {
 	return bytes
 }
 
-func (p *Process) runner(std stdio, params []string) (*interp.Runner, error) {
+func (p *Process) runner(std stdio, params []string, asFile bool) (*interp.Runner, error) {
+	in := std.in
+	if !asFile { // the interpreter would take all that is typed, whoever it is for
+		in = nil
+	}
 	if len(params) > 0 { // the first is the script's name
 		params = append([]string{"--"}, params[1:]...)
 	}
 	return interp.New(
-		interp.StdIO(std.in, std.out, std.err),
+		interp.StdIO(in, std.out, std.err),
 		interp.Dir("/"),
 		interp.Env(expand.ListEnviron(append(p.Container.Environ(), "UID=0", "EUID=0", "GID=0")...)),
 		interp.Params(params...),
@@ -315,8 +279,11 @@ func (p *Process) runner(std stdio, params []string) (*interp.Runner, error) {
 			return func(ctx context.Context, args []string) error {
 				hc := interp.HandlerCtx(ctx)
 				in := hc.Stdin
-				if in == nil {
+				switch {
+				case in == nil && asFile:
 					in = strings.NewReader("")
+				case in == nil:
+					in = std.in
 				}
 				code := p.command(ctx, args, stdio{in, hc.Stdout, hc.Stderr, func(name string) string { return hc.Env.Get(name).String() }})
 				if ctx.Err() != nil {
