@@ -67,7 +67,7 @@ func reader(c *corev1.Container) behaviour {
 	if c.Stdin {
 		return behaviour{forever: true, ignoresTerm: true, reads: true}
 	}
-	return behaviour{forever: c.TTY, ignoresTerm: true}
+	return behaviour{forever: c.TTY, ignoresTerm: c.TTY}
 }
 
 // shellOf is the shell that a base image starts.

@@ -86,3 +86,24 @@ func FuzzRunScript(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatReadsItsInputWaitsForIt(t *testing.T) {
+	for _, c := range []struct {
+		says       string
+		args       []string
+		stdin, tty bool
+		want       behaviour
+	}{
+		{"the shell of a base image with a terminal", nil, true, true, behaviour{forever: true, ignoresTerm: true, reads: true}},
+		{"a shell that is named", []string{"sh"}, true, false, behaviour{forever: true, ignoresTerm: true, reads: true}},
+		{"cat", []string{"cat"}, true, false, behaviour{forever: true, ignoresTerm: true, reads: true}},
+		{"a shell without input is at its end", []string{"/bin/sh"}, false, false, behaviour{}},
+		{"a shell at a terminal where nobody types", []string{"sh"}, false, true, behaviour{forever: true, ignoresTerm: true}},
+		{"a script needs no input", []string{"sh", "-c", "exit 2"}, true, true, behaviour{code: 2, ignoresTerm: true}},
+		{"cat of a file", []string{"cat", "/etc/hosts"}, true, true, behaviour{}},
+	} {
+		if got := behaviourOf(&corev1.Container{Image: "busybox", Args: c.args, Stdin: c.stdin, TTY: c.tty}); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.says, got, c.want)
+		}
+	}
+}
