@@ -14,6 +14,7 @@ require (
 	github.com/hashicorp/go-hclog v1.6.2 // the logger that raft asks for
 	github.com/hashicorp/raft v1.7.3 // consensus of the store; v1.8.0 clashes with raft-boltdb over go-metrics
 	github.com/hashicorp/raft-boltdb/v2 v2.3.1 // log and vote of a store member on disk
+	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // differences of specs, line by line as a server shows them
 	github.com/robfig/cron/v3 v3.0.1 // the schedules of CronJobs
 	github.com/spf13/cobra v1.10.2 // flags, help and shell completion
 	github.com/tidwall/btree v1.8.2 // ordered maps with O(1) copies: store, caches, world
@@ -138,7 +139,6 @@ require (
 	github.com/mxk/go-flowrate v0.0.0-20140419014527-cca7078d478f // indirect
 	github.com/opencontainers/go-digest v1.0.0 // indirect
 	github.com/peterbourgon/diskv v2.0.1+incompatible // indirect
-	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
 	github.com/prometheus/client_golang v1.24.0 // indirect
 	github.com/prometheus/client_model v0.6.2 // indirect
 	github.com/prometheus/common v0.70.0 // indirect

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,7 +43,18 @@ func invalid(k *kinds.Kind, name string, errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(k.GVK().GroupKind(), name, errs)
+	return apierrors.NewInvalid(k.GVK().GroupKind(), name, once(errs))
+}
+
+// once drops errors that say what an earlier one says: rules that look at a thing twice shall not list their causes twice.
+func once(errs field.ErrorList) field.ErrorList {
+	said := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(errs), func(e *field.Error) bool {
+		text := e.Error()
+		twice := said[text]
+		said[text] = true
+		return twice
+	})
 }
 
 // preconditionConflict is the refusal of a deletion whose preconditions do not hold. Kubernetes names the kind, not the resource, here.

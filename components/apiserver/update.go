@@ -78,13 +78,17 @@ func (s *Server) prepareUpdate(p *sim.Proc, rq *request, obj, old kinds.Object) 
 	}
 	obj.SetResourceVersion(old.GetResourceVersion())
 	rq.enter(stageValidate)
-	errs := apivalidation.ValidateObjectMetaAccessor(obj, rq.Kind.Namespaced, res.Name, field.NewPath("metadata"))
+	errs := rq.checkMeta(obj)
 	errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))...)
-	if res.Validate != nil && !res.UpdateWhole && !(rq.Subresource == "status" && res.Spec != nil) { // an unchanged spec was valid before
-		errs = append(errs, res.Validate(obj)...)
-	}
-	if res.ValidateUpdate != nil {
-		errs = append(errs, res.ValidateUpdate(obj, old, rq.Subresource)...)
+	if rules := rq.inFace(); rules != nil {
+		errs = append(errs, rules(obj, old)...)
+	} else {
+		if res.Validate != nil && !res.UpdateWhole && !(rq.Subresource == "status" && res.Spec != nil) { // an unchanged spec was valid before
+			errs = append(errs, res.Validate(obj)...)
+		}
+		if res.ValidateUpdate != nil {
+			errs = append(errs, res.ValidateUpdate(obj, old, rq.Subresource)...)
+		}
 	}
 	if err := invalid(rq.Kind, rq.Name, errs); err != nil {
 		return nil, err

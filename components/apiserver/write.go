@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"example.com/kubeviz/components/apiserver/resource/check"
 	"example.com/kubeviz/components/kubeapi"
 	"example.com/kubeviz/engine/kinds"
 	"example.com/kubeviz/engine/sim"
@@ -143,8 +144,10 @@ func (s *Server) prepareCreate(p *sim.Proc, rq *request, obj kinds.Object) error
 	if res.PrepareCreate != nil {
 		res.PrepareCreate(obj)
 	}
-	errs := apivalidation.ValidateObjectMetaAccessor(obj, rq.Kind.Namespaced, res.Name, field.NewPath("metadata"))
-	if res.Validate != nil {
+	errs := rq.checkMeta(obj)
+	if rules := rq.inFace(); rules != nil {
+		errs = append(errs, rules(obj, nil)...)
+	} else if res.Validate != nil {
 		errs = append(errs, res.Validate(obj)...)
 	}
 	if err := invalid(rq.Kind, obj.GetName(), errs); err != nil {
@@ -153,6 +156,27 @@ func (s *Server) prepareCreate(p *sim.Proc, rq *request, obj kinds.Object) error
 	rq.warn(obj, nil)
 	rq.enter(stageAdmit)
 	return s.validate(a)
+}
+
+// checkMeta checks the metadata that all kinds have.
+func (rq *request) checkMeta(obj kinds.Object) field.ErrorList {
+	at := field.NewPath("metadata")
+	errs := apivalidation.ValidateObjectMetaAccessor(obj, rq.Kind.Namespaced, rq.res.Name, at)
+	if rq.res.FreeFinalizers {
+		return errs
+	}
+	for i, f := range obj.GetFinalizers() {
+		errs = append(errs, check.Finalizer(f, at.Child("finalizers").Index(i))...)
+	}
+	return errs
+}
+
+// inFace are the rules of the group that the client sees the kind in; nil: the kind's own.
+func (rq *request) inFace() func(obj, old kinds.Object) field.ErrorList {
+	if rq.Face == nil {
+		return nil
+	}
+	return rq.res.InFace[rq.Face.Group]
 }
 
 // warn adds what the kind has to say of an object that is accepted.

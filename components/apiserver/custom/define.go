@@ -101,7 +101,7 @@ func fit(content map[string]any, s *structuralschema.Structural, preserve bool) 
 // describe is a version to the pipeline.
 func describe(k *kinds.Kind, v *apiextensionsv1.CustomResourceDefinitionVersion, s *structuralschema.Structural) *resource.Resource {
 	_, status := k.Subresource("status")
-	res := &resource.Resource{Kind: k, Name: apivalidation.NameIsDNSSubdomain, Versioned: true, Generation: true, UpdateWhole: true}
+	res := &resource.Resource{Kind: k, Name: apivalidation.NameIsDNSSubdomain, Versioned: true, Generation: true, UpdateWhole: true, FreeFinalizers: true}
 	res.Default = resource.Typed(func(o *kinds.Custom) {
 		if o.Content == nil {
 			o.Content = map[string]any{}

@@ -22,6 +22,8 @@ type Resource struct {
 	Kind *kinds.Kind
 	// Name tells what is wrong with a name.
 	Name apivalidation.ValidateNameFunc
+	// FreeFinalizers: finalizers need not be qualified by a domain.
+	FreeFinalizers bool
 	// Default fills in what users may leave out.
 	Default func(obj kinds.Object)
 	// PrepareCreate drops what a creator may not set (status). Metadata is prepared for all kinds alike.
@@ -35,6 +37,8 @@ type Resource struct {
 	// Validate refuses bad objects, ValidateUpdate bad changes.
 	Validate       func(obj kinds.Object) field.ErrorList
 	ValidateUpdate func(obj, old kinds.Object, subresource string) field.ErrorList
+	// InFace are the rules for requests that come in another group than the kind's own, instead of Validate and ValidateUpdate; old is nil for creations.
+	InFace map[string]func(obj, old kinds.Object) field.ErrorList
 	// Versioned: an update must name the version it is based on. Other kinds may be overwritten unseen.
 	Versioned bool
 	// Generation: metadata.generation starts at 1 and grows when Spec differs.

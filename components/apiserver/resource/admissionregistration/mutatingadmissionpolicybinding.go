@@ -11,12 +11,13 @@ import (
 
 func mutatingAdmissionPolicyBindingResource() *resource.Resource {
 	return &resource.Resource{
-		Kind:       kinds.MutatingAdmissionPolicyBindings,
-		Warn:       warn(noPolicies),
-		Name:       apivalidation.NameIsDNSSubdomain,
-		Default:    resource.Typed(func(o *admissionregistrationv1.MutatingAdmissionPolicyBinding) { defaultMatch(o.Spec.MatchResources) }),
-		Generation: true,
-		Spec:       resource.TypedSpec(func(o *admissionregistrationv1.MutatingAdmissionPolicyBinding) any { return o.Spec }),
+		Kind:           kinds.MutatingAdmissionPolicyBindings,
+		FreeFinalizers: true,
+		Warn:           warn(noPolicies),
+		Name:           apivalidation.NameIsDNSSubdomain,
+		Default:        resource.Typed(func(o *admissionregistrationv1.MutatingAdmissionPolicyBinding) { defaultMatch(o.Spec.MatchResources) }),
+		Generation:     true,
+		Spec:           resource.TypedSpec(func(o *admissionregistrationv1.MutatingAdmissionPolicyBinding) any { return o.Spec }),
 		Validate: resource.TypedCheck(func(o *admissionregistrationv1.MutatingAdmissionPolicyBinding) field.ErrorList {
 			return validateBinding(o.Spec.PolicyName, o.Spec.ParamRef, o.Spec.MatchResources, field.NewPath("spec"))
 		}),

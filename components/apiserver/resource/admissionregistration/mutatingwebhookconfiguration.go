@@ -11,13 +11,14 @@ import (
 
 func mutatingWebhookConfigurationResource() *resource.Resource {
 	return &resource.Resource{
-		Kind:        kinds.MutatingWebhookConfigurations,
-		Name:        apivalidation.NameIsDNSSubdomain,
-		Default:     resource.Typed(defaultMutatingWebhooks),
-		Generation:  true,
-		Warn:        warn(noWebhooks),
-		Spec:        resource.TypedSpec(func(o *admissionregistrationv1.MutatingWebhookConfiguration) any { return o.Webhooks }),
-		UpdateWhole: true,
+		Kind:           kinds.MutatingWebhookConfigurations,
+		FreeFinalizers: true,
+		Name:           apivalidation.NameIsDNSSubdomain,
+		Default:        resource.Typed(defaultMutatingWebhooks),
+		Generation:     true,
+		Warn:           warn(noWebhooks),
+		Spec:           resource.TypedSpec(func(o *admissionregistrationv1.MutatingWebhookConfiguration) any { return o.Webhooks }),
+		UpdateWhole:    true,
 		Validate: resource.TypedCheck(func(o *admissionregistrationv1.MutatingWebhookConfiguration) field.ErrorList {
 			return validateHooks(mutatingHooks(o), allowed{})
 		}),

@@ -12,8 +12,9 @@ import (
 
 func validatingAdmissionPolicyResource() *resource.Resource {
 	return &resource.Resource{
-		Kind: kinds.ValidatingAdmissionPolicies,
-		Name: apivalidation.NameIsDNSSubdomain,
+		Kind:           kinds.ValidatingAdmissionPolicies,
+		FreeFinalizers: true,
+		Name:           apivalidation.NameIsDNSSubdomain,
 		Default: resource.Typed(func(o *admissionregistrationv1.ValidatingAdmissionPolicy) {
 			check.SetDefault(&o.Spec.FailurePolicy, admissionregistrationv1.Fail)
 			defaultMatch(o.Spec.MatchConstraints)

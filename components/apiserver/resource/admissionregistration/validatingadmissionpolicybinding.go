@@ -11,11 +11,12 @@ import (
 
 func validatingAdmissionPolicyBindingResource() *resource.Resource {
 	return &resource.Resource{
-		Kind:       kinds.ValidatingAdmissionPolicyBindings,
-		Name:       apivalidation.NameIsDNSSubdomain,
-		Default:    resource.Typed(func(o *admissionregistrationv1.ValidatingAdmissionPolicyBinding) { defaultMatch(o.Spec.MatchResources) }),
-		Generation: true,
-		Spec:       resource.TypedSpec(func(o *admissionregistrationv1.ValidatingAdmissionPolicyBinding) any { return o.Spec }),
+		Kind:           kinds.ValidatingAdmissionPolicyBindings,
+		FreeFinalizers: true,
+		Name:           apivalidation.NameIsDNSSubdomain,
+		Default:        resource.Typed(func(o *admissionregistrationv1.ValidatingAdmissionPolicyBinding) { defaultMatch(o.Spec.MatchResources) }),
+		Generation:     true,
+		Spec:           resource.TypedSpec(func(o *admissionregistrationv1.ValidatingAdmissionPolicyBinding) any { return o.Spec }),
 		Validate: resource.TypedCheck(func(o *admissionregistrationv1.ValidatingAdmissionPolicyBinding) field.ErrorList {
 			at := field.NewPath("spec")
 			return append(validateBinding(o.Spec.PolicyName, o.Spec.ParamRef, o.Spec.MatchResources, at), validateActions(o.Spec.ValidationActions, at.Child("validationActions"))...)

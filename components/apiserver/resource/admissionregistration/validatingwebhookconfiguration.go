@@ -11,13 +11,14 @@ import (
 
 func validatingWebhookConfigurationResource() *resource.Resource {
 	return &resource.Resource{
-		Kind:        kinds.ValidatingWebhookConfigurations,
-		Name:        apivalidation.NameIsDNSSubdomain,
-		Default:     resource.Typed(defaultValidatingWebhooks),
-		Generation:  true,
-		Warn:        warn(noWebhooks),
-		Spec:        resource.TypedSpec(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) any { return o.Webhooks }),
-		UpdateWhole: true,
+		Kind:           kinds.ValidatingWebhookConfigurations,
+		FreeFinalizers: true,
+		Name:           apivalidation.NameIsDNSSubdomain,
+		Default:        resource.Typed(defaultValidatingWebhooks),
+		Generation:     true,
+		Warn:           warn(noWebhooks),
+		Spec:           resource.TypedSpec(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) any { return o.Webhooks }),
+		UpdateWhole:    true,
 		Validate: resource.TypedCheck(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) field.ErrorList {
 			return validateHooks(validatingHooks(o), allowed{})
 		}),

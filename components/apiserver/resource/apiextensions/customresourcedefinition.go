@@ -14,13 +14,14 @@ import (
 
 func customResourceDefinitionResource() *resource.Resource {
 	return &resource.Resource{
-		Kind:       kinds.CustomResourceDefinitions,
-		Name:       apivalidation.NameIsDNSSubdomain,
-		Versioned:  true,
-		Generation: true,
-		Finalizer:  apiextensionsv1.CustomResourceCleanupFinalizer,
-		Spec:       resource.TypedSpec(func(o *apiextensionsv1.CustomResourceDefinition) any { return o.Spec }),
-		Default:    resource.Typed(setDefaults),
+		Kind:           kinds.CustomResourceDefinitions,
+		FreeFinalizers: true,
+		Name:           apivalidation.NameIsDNSSubdomain,
+		Versioned:      true,
+		Generation:     true,
+		Finalizer:      apiextensionsv1.CustomResourceCleanupFinalizer,
+		Spec:           resource.TypedSpec(func(o *apiextensionsv1.CustomResourceDefinition) any { return o.Spec }),
+		Default:        resource.Typed(setDefaults),
 		PrepareCreate: resource.Typed(func(o *apiextensionsv1.CustomResourceDefinition) {
 			o.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
 			keepStored(o)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource/check"
@@ -125,8 +124,8 @@ func validatePodsMetric(m *autoscalingv2.PodsMetricSource, at *field.Path) field
 
 func validateContainerMetric(m *autoscalingv2.ContainerResourceMetricSource, at *field.Path) field.ErrorList {
 	errs := named(string(m.Name), at)
-	if m.Name != "" && !slices.Contains([]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}, m.Name) {
-		errs = append(errs, containerResource(string(m.Name), at.Child("name"))...)
+	if m.Name != "" {
+		errs = append(errs, check.ContainerResource(m.Name, at.Child("name"))...)
 	}
 	if m.Container == "" {
 		errs = append(errs, field.Required(at.Child("container"), "must specify a container"))

@@ -30,7 +30,7 @@ const expirationMin = 600
 func certificateSigningRequestResource() *resource.Resource {
 	return &resource.Resource{
 		Kind: kinds.CertificateSigningRequests,
-		Name: func(string, bool) []string { return nil }, // any
+		Name: check.PathSegment,
 		PrepareCreate: resource.Typed(func(o *certificatesv1.CertificateSigningRequest) {
 			o.Status = certificatesv1.CertificateSigningRequestStatus{}
 		}),

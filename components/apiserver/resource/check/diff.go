@@ -5,14 +5,21 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
 )
 
 // diffContext is how many equal lines stand around a difference.
 const diffContext = 3
 
-// Diff is the unified diff of two structs written as indented JSON with Go field names, as Kubernetes prints refused changes.
+// Diff is the unified diff of two structs written as indented JSON with Go field names, as Kubernetes prints refused changes. Which of equal lines stay together is the library's choice, and
+// shows; so it is the one that Kubernetes uses.
 func Diff(a, b any) string {
-	return unified(strings.Split(plain(reflect.ValueOf(a), ""), "\n"), strings.Split(plain(reflect.ValueOf(b), ""), "\n"))
+	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: difflib.SplitLines(plain(reflect.ValueOf(a), "")), B: difflib.SplitLines(plain(reflect.ValueOf(b), "")), Context: diffContext})
+	if err != nil {
+		return fmt.Sprintf("error generating diff: %v", err)
+	}
+	return text
 }
 
 // plain writes v as JSON with one space of indentation, ignoring json tags of Kubernetes' own structs but not those types that encode themselves.
@@ -32,6 +39,9 @@ func plain(v reflect.Value, indent string) string {
 		}
 		return plain(v.Elem(), indent)
 	case reflect.Struct:
+		if !internal(v.Type()) {
+			break // types of apimachinery are not internal and keep their own names
+		}
 		var lines []string
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
@@ -73,70 +83,4 @@ func bracket(open, end string, lines []string, indent string) string {
 		return open + end
 	}
 	return open + "\n" + strings.Join(lines, ",\n") + "\n" + indent + end
-}
-
-// unified compares two texts by their longest common subsequence. The texts are a pod's spec, some hundreds of lines.
-func unified(a, b []string) string {
-	type edit struct {
-		op   byte
-		line string
-		i, j int // lines of a and b before it
-	}
-	lcs := make([][]int, len(a)+1)
-	for i := range lcs {
-		lcs[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				lcs[i][j] = lcs[i+1][j+1] + 1
-			} else {
-				lcs[i][j] = max(lcs[i+1][j], lcs[i][j+1])
-			}
-		}
-	}
-	var edits []edit
-	for i, j := 0, 0; i < len(a) || j < len(b); {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			edits = append(edits, edit{' ', a[i], i, j})
-			i, j = i+1, j+1
-		case i < len(a) && (j == len(b) || lcs[i+1][j] >= lcs[i][j+1]):
-			edits = append(edits, edit{'-', a[i], i, j})
-			i++
-		default:
-			edits = append(edits, edit{'+', b[j], i, j})
-			j++
-		}
-	}
-	var out strings.Builder
-	for at := 0; at < len(edits); {
-		if edits[at].op == ' ' {
-			at++
-			continue
-		}
-		first, last := max(0, at-diffContext), at
-		for n := at; n < len(edits) && n <= last+2*diffContext; n++ {
-			if edits[n].op != ' ' {
-				last = n
-			}
-		}
-		end := min(len(edits), last+diffContext+1)
-		var olds, news int
-		for _, e := range edits[first:end] {
-			if e.op != '+' {
-				olds++
-			}
-			if e.op != '-' {
-				news++
-			}
-		}
-		fmt.Fprintf(&out, "@@ -%d,%d +%d,%d @@\n", edits[first].i+1, olds, edits[first].j+1, news)
-		for _, e := range edits[first:end] {
-			out.WriteByte(e.op)
-			out.WriteString(e.line + "\n")
-		}
-		at = end
-	}
-	return out.String()
 }

@@ -11,9 +11,10 @@ import (
 
 func leaseResource() *resource.Resource {
 	return &resource.Resource{
-		Kind:      kinds.Leases,
-		Versioned: true, // two candidates must never both win
-		Name:      apivalidation.NameIsDNSSubdomain,
+		Kind:           kinds.Leases,
+		FreeFinalizers: true,
+		Versioned:      true, // two candidates must never both win
+		Name:           apivalidation.NameIsDNSSubdomain,
 		// Coordinated leader election is not served: its fields are dropped unless they are there.
 		PrepareCreate: resource.Typed(func(l *coordinationv1.Lease) { l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil }),
 		PrepareUpdate: resource.TypedUpdate(func(l, old *coordinationv1.Lease, _ string) {

@@ -2,14 +2,13 @@ package core
 
 import (
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
+	"example.com/kubeviz/components/apiserver/resource/check"
 	"example.com/kubeviz/engine/kinds"
 )
 
@@ -21,6 +20,9 @@ func namespaceResource() *resource.Resource {
 		Kind: kinds.Namespaces,
 		Name: apivalidation.ValidateNamespaceName,
 		Default: resource.Typed(func(ns *corev1.Namespace) {
+			if ns.Status.Phase == "" {
+				ns.Status.Phase = corev1.NamespaceActive
+			}
 			if ns.Name == "" {
 				return
 			}
@@ -84,14 +86,10 @@ func finalizers(ns *corev1.Namespace, at *field.Path, numbered bool) field.Error
 			at = at.Index(i)
 		}
 		errs = append(errs, apivalidation.ValidateFinalizerName(string(f), at)...)
-		if !strings.Contains(string(f), "/") && !slices.Contains(standardFinalizers, string(f)) {
-			errs = append(errs, field.Invalid(at, string(f), "name is neither a standard finalizer name nor is it fully qualified"))
-		}
+		errs = append(errs, check.Finalizer(string(f), at)...)
 	}
 	return errs
 }
-
-var standardFinalizers = []string{string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}
 
 func validatePhase(ns *corev1.Namespace) field.ErrorList {
 	at, phase := field.NewPath("status", "Phase"), ns.Status.Phase

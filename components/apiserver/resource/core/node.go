@@ -28,15 +28,17 @@ func nodeResource() *resource.Resource {
 		Name:    apivalidation.NameIsDNSSubdomain,
 		Default: resource.Typed(defaultNode),
 		// A node brings its status along when it registers, so creation keeps it.
+		PrepareCreate: resource.Typed(func(n node) { dropUnserved(n, nil) }),
 		PrepareUpdate: resource.TypedUpdate(func(n, old node, sub string) {
 			if sub == "status" {
 				n.Spec = old.Spec
 				if old.Status.Config == nil {
 					n.Status.Config = nil // a feature that is gone
 				}
-			} else {
-				n.Status = old.Status
+				return
 			}
+			n.Status = old.Status
+			dropUnserved(n, old)
 		}),
 		UpdateWhole: true,
 		Validate:    resource.TypedCheck(validateNode),
@@ -65,6 +67,19 @@ func nodeResource() *resource.Resource {
 	}
 }
 
+// dropUnserved takes away what belongs to features that are gone or not on, but for what is in use; old is nil for creations.
+func dropUnserved(n, old *corev1.Node) {
+	if old == nil {
+		n.Status.Config = nil
+	}
+	if old == nil || old.Spec.ConfigSource == nil {
+		n.Spec.ConfigSource = nil
+	}
+	if old == nil || old.Spec.PodPreemptionPolicy == nil {
+		n.Spec.PodPreemptionPolicy = nil
+	}
+}
+
 // defaultNode fills what can be allocated, and keeps the one range of pod addresses and the list of them alike: where they differ, the one counts.
 func defaultNode(n *corev1.Node) {
 	if n.Status.Allocatable == nil && n.Status.Capacity != nil {
@@ -81,6 +96,9 @@ func defaultNode(n *corev1.Node) {
 func validateNode(n *corev1.Node) field.ErrorList {
 	errs := validateTaints(n.Spec.Taints)
 	errs = append(errs, nodeAmounts(n)...)
+	if swap := n.Status.NodeInfo.Swap; swap != nil && swap.Capacity != nil && *swap.Capacity <= 0 {
+		errs = append(errs, field.Invalid(field.NewPath("metadata", "nodeSwapStatus", "capacity"), *swap.Capacity, "must be greater than zero"))
+	}
 	errs = append(errs, declaredFeatures(n.Status.DeclaredFeatures)...)
 	at := field.NewPath("spec", "podCIDRs")
 	for i, c := range n.Spec.PodCIDRs {

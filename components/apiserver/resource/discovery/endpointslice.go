@@ -92,6 +92,9 @@ func validateSlice(o, old *discoveryv1.EndpointSlice) field.ErrorList {
 	switch {
 	case o.AddressType == "":
 		c.last = append(c.last, field.Required(at, ""))
+		if old != nil && old.AddressType != "" {
+			c.last = append(c.last, field.Invalid(at, nil, "field is immutable"))
+		}
 	case old != nil && o.AddressType != old.AddressType:
 		c.last = append(c.last, field.Invalid(at, nil, "field is immutable"))
 		if !slices.Contains(types, o.AddressType) {

@@ -21,7 +21,7 @@ func ipAddressResource() *resource.Resource {
 		Validate:    resource.TypedCheck(func(o address) field.ErrorList { return validateParent(o.Spec.ParentRef, at) }),
 		ValidateUpdate: resource.TypedCheckUpdate(func(o, old address, _ string) field.ErrorList {
 			errs := validateParent(o.Spec.ParentRef, at)
-			if o.Spec.ParentRef != nil && !apiequality.Semantic.DeepEqual(o.Spec.ParentRef, old.Spec.ParentRef) {
+			if !apiequality.Semantic.DeepEqual(o.Spec.ParentRef, old.Spec.ParentRef) {
 				errs = append(errs, field.Invalid(at, nil, "field is immutable"))
 			}
 			return errs

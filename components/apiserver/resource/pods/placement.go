@@ -232,7 +232,8 @@ func validateSpread(list []corev1.TopologySpreadConstraint, l lenient, at *field
 	return errs
 }
 
-func validateTolerations(list []corev1.Toleration, at *field.Path) field.ErrorList {
+// Tolerations checks which taints are tolerated.
+func Tolerations(list []corev1.Toleration, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, t := range list {
 		at := at.Index(i)

@@ -187,7 +187,7 @@ func onlyAdded(now, was []corev1.Toleration, at *field.Path) field.ErrorList {
 			return field.ErrorList{field.Forbidden(at, "existing toleration can not be modified except its tolerationSeconds")}
 		}
 	}
-	return validateTolerations(now, at)
+	return Tolerations(now, at)
 }
 
 func gatesOnlyRemoved(now, was []corev1.PodSchedulingGate, at *field.Path) field.ErrorList {

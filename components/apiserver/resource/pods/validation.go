@@ -78,7 +78,7 @@ func validateAnnotations(a map[string]string, s *corev1.PodSpec, at *field.Path)
 		if err := json.Unmarshal([]byte(v), &list); err != nil {
 			errs = append(errs, field.Invalid(at, tolerationsAnnotation, err.Error()))
 		} else {
-			errs = append(errs, validateTolerations(list, at.Child(tolerationsAnnotation))...)
+			errs = append(errs, Tolerations(list, at.Child(tolerationsAnnotation))...)
 		}
 	}
 	if v, has := a[corev1.PodDeletionCost]; has {
@@ -135,7 +135,7 @@ func validateSpec(s *corev1.PodSpec, meta *metav1.ObjectMeta, l lenient, at *fie
 	errs = append(errs, validateHostProcess(s, at)...)
 	errs = append(errs, validateHostUsers(s, at)...)
 	errs = append(errs, validateNames(s, at)...)
-	errs = append(errs, validateTolerations(s.Tolerations, at.Child("tolerations"))...)
+	errs = append(errs, Tolerations(s.Tolerations, at.Child("tolerations"))...)
 	for i, a := range s.HostAliases {
 		at := at.Child("hostAliases").Index(i)
 		errs = append(errs, validation.IsValidIPForLegacyField(at.Child("ip"), a.IP, true, nil)...)

@@ -5,7 +5,6 @@ import (
 
 	policyv1 "k8s.io/api/policy/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -18,9 +17,10 @@ import (
 func podDisruptionBudgetResource() *resource.Resource {
 	type pdb = *policyv1.PodDisruptionBudget
 	return &resource.Resource{
-		Kind:      kinds.PodDisruptionBudgets,
-		Name:      apivalidation.NameIsDNSSubdomain,
-		Versioned: true,
+		Kind:           kinds.PodDisruptionBudgets,
+		Name:           check.PathSegment,
+		FreeFinalizers: true,
+		Versioned:      true,
 		PrepareCreate: resource.Typed(func(o pdb) {
 			o.Status = policyv1.PodDisruptionBudgetStatus{}
 			dropOldMark(o.Spec.Selector)

@@ -2,7 +2,6 @@ package rbac
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubeviz/components/apiserver/resource"
@@ -21,7 +20,7 @@ func clusterRoleBindingResource() *resource.Resource {
 			return append(roleRef(&b.RoleRef, []string{"ClusterRole"}), subjects(b.Subjects, false)...)
 		}),
 		ValidateUpdate: resource.TypedCheckUpdate(func(b, old *rbacv1.ClusterRoleBinding, _ string) field.ErrorList {
-			return apivalidation.ValidateImmutableField(b.RoleRef, old.RoleRef, field.NewPath("roleRef"))
+			return sameRole(b.RoleRef, old.RoleRef)
 		}),
 	}
 }

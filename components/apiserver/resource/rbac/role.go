@@ -19,11 +19,11 @@ func roleResource() *resource.Resource {
 
 // rules checks the rules of a role (k/k pkg/apis/rbac/validation). Those of a role in a namespace cannot be about paths.
 func rules(list []rbacv1.PolicyRule, namespaced bool) field.ErrorList {
-	var errs field.ErrorList
+	var errs, missing field.ErrorList // what is missing the API server reads off its types, after all else
 	for i := range list {
 		r, at := &list[i], field.NewPath("rules").Index(i)
 		if len(r.Verbs) == 0 {
-			errs = append(errs, field.Required(at.Child("verbs"), "verbs must contain at least one value"))
+			missing = append(missing, field.Required(at.Child("verbs"), ""))
 		}
 		if len(r.NonResourceURLs) > 0 {
 			urls := at.Child("nonResourceURLs")
@@ -42,5 +42,5 @@ func rules(list []rbacv1.PolicyRule, namespaced bool) field.ErrorList {
 			errs = append(errs, field.Required(at.Child("resources"), "resource rules must supply at least one resource"))
 		}
 	}
-	return errs
+	return append(errs, missing...)
 }

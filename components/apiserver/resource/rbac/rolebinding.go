@@ -21,7 +21,7 @@ func roleBindingResource() *resource.Resource {
 			return append(roleRef(&b.RoleRef, []string{"Role", "ClusterRole"}), subjects(b.Subjects, true)...)
 		}),
 		ValidateUpdate: resource.TypedCheckUpdate(func(b, old *rbacv1.RoleBinding, _ string) field.ErrorList {
-			return apivalidation.ValidateImmutableField(b.RoleRef, old.RoleRef, field.NewPath("roleRef"))
+			return sameRole(b.RoleRef, old.RoleRef)
 		}),
 	}
 }
@@ -62,11 +62,11 @@ func roleRef(ref *rbacv1.RoleRef, kinds []string) field.ErrorList {
 
 // subjects checks whom a binding names. A binding of the whole cluster has no namespace that a service account could be in without saying so.
 func subjects(list []rbacv1.Subject, namespaced bool) field.ErrorList {
-	var errs field.ErrorList
+	var errs, missing field.ErrorList // what is missing the API server reads off its types, after all else
 	for i := range list {
 		s, at := &list[i], field.NewPath("subjects").Index(i)
 		if s.Name == "" {
-			errs = append(errs, field.Required(at.Child("name"), ""))
+			missing = append(missing, field.Required(at.Child("name"), ""))
 		}
 		switch s.Kind {
 		case rbacv1.ServiceAccountKind:
@@ -89,5 +89,12 @@ func subjects(list []rbacv1.Subject, namespaced bool) field.ErrorList {
 			errs = append(errs, check.NotSupported(at.Child("kind"), s.Kind, []string{rbacv1.ServiceAccountKind, rbacv1.UserKind, rbacv1.GroupKind}))
 		}
 	}
-	return errs
+	return append(errs, missing...)
+}
+
+func sameRole(now, old rbacv1.RoleRef) field.ErrorList {
+	if now == old {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), check.GoForm(now), apivalidation.FieldImmutableErrorMsg)}
 }

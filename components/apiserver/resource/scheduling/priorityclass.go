@@ -29,6 +29,7 @@ func priorityClassResource() *resource.Resource {
 		Default: resource.Typed(func(c *schedulingv1.PriorityClass) {
 			check.SetDefault(&c.PreemptionPolicy, corev1.PreemptLowerPriority)
 		}),
+		UpdateWhole:    true, // the classes of the system stay as they are, whatever is sent
 		Validate:       resource.TypedCheck(validatePriorityClass),
 		ValidateUpdate: resource.TypedCheckUpdate(validatePriorityClassUpdate),
 		Deletable: func(_, name string) string {

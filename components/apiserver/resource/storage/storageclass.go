@@ -82,7 +82,8 @@ func topologies(terms []corev1.TopologySelectorTerm, at *field.Path) field.Error
 			}
 			says[r.Key] = values
 		}
-		if slices.ContainsFunc(before, func(b map[string]sets.Set[string]) bool { return apiequality.Semantic.DeepEqual(b, says) }) {
+		// A term that says nothing counts as said before, as in the API server.
+		if len(says) == 0 || slices.ContainsFunc(before, func(b map[string]sets.Set[string]) bool { return apiequality.Semantic.DeepEqual(b, says) }) {
 			errs = append(errs, field.Duplicate(expressions, ""))
 		}
 		before = append(before, says)
@@ -111,8 +112,8 @@ func parameters(m map[string]string, at *field.Path) field.ErrorList {
 }
 
 func validateStorageClassUpdate(c, old *storagev1.StorageClass, _ string) field.ErrorList {
-	errs := apivalidation.ValidateImmutableField(c.Parameters, old.Parameters, field.NewPath("parameters"))
-	errs = append(errs, apivalidation.ValidateImmutableField(c.Provisioner, old.Provisioner, field.NewPath("provisioner"))...)
-	errs = append(errs, apivalidation.ValidateImmutableField(c.ReclaimPolicy, old.ReclaimPolicy, field.NewPath("reclaimPolicy"))...)
-	return append(errs, apivalidation.ValidateImmutableField(c.VolumeBindingMode, old.VolumeBindingMode, field.NewPath("volumeBindingMode"))...)
+	errs := check.Unchanged(c.Provisioner, old.Provisioner, field.NewPath("provisioner"))
+	errs = append(errs, check.Unchanged(c.Parameters, old.Parameters, field.NewPath("parameters"))...)
+	errs = append(errs, check.Unchanged(c.ReclaimPolicy, old.ReclaimPolicy, field.NewPath("reclaimPolicy"))...)
+	return append(errs, check.Unchanged(c.VolumeBindingMode, old.VolumeBindingMode, field.NewPath("volumeBindingMode"))...)
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	storagev1 "k8s.io/api/storage/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -23,6 +22,7 @@ func volumeAttachmentResource() *resource.Resource {
 		PrepareUpdate: resource.TypedUpdate(func(o, old attachment, sub string) {
 			if sub == "status" {
 				o.Spec = old.Spec
+				o.Labels, o.Annotations, o.Finalizers, o.OwnerReferences = old.Labels, old.Annotations, old.Finalizers, old.OwnerReferences
 			} else {
 				o.Status = old.Status
 			}
@@ -31,10 +31,7 @@ func volumeAttachmentResource() *resource.Resource {
 			return append(validateAttachment(&o.Spec, field.NewPath("spec")), validateAttached(&o.Status, field.NewPath("status"))...)
 		}),
 		ValidateUpdate: resource.TypedCheckUpdate(func(o, old attachment, _ string) field.ErrorList {
-			if apiequality.Semantic.DeepEqual(o.Spec, old.Spec) {
-				return nil
-			}
-			return field.ErrorList{field.Invalid(field.NewPath("spec"), check.GoForm(o.Spec), apivalidation.FieldImmutableErrorMsg)}
+			return check.Unchanged(o.Spec, old.Spec, field.NewPath("spec"))
 		}),
 	}
 }

@@ -255,7 +255,10 @@ func StorageOS(name, namespace string, at *field.Path) field.ErrorList {
 
 // CSIDriver checks the name of a driver.
 func CSIDriver(name string, at *field.Path) field.ErrorList {
-	errs := check.Needed(name, at)
+	if name == "" {
+		return check.Needed(name, at)
+	}
+	var errs field.ErrorList
 	if len(name) > 63 {
 		errs = append(errs, field.TooLong(at, "", 63))
 	}
