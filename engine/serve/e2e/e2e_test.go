@@ -132,6 +132,7 @@ var masks = []struct {
 	{regexp.MustCompile(`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`), "TIME"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "TIME"},
 	{regexp.MustCompile(`(-[0-9b-df-hj-np-tv-xz]{8,10})-[0-9b-df-hj-np-tv-xz]{5}\b`), "$1-RANDOM"},
+	{regexp.MustCompile(`(?m)^((?:endpointslice\.discovery\.k8s\.io/)?[a-z]+)-[0-9b-df-hj-np-tv-xz]{5}( +IPv[46]|$)`), "$1-RANDOM$2"}, // names of slices
 	{regexp.MustCompile(`\bworker-\d+`), "worker-N"},
 	{regexp.MustCompile(`(?i)(resource ?version: +)"?\d+"?`), "${1}REVISION"},
 	{regexp.MustCompile(`(?m)(^|[ (])(?:\d+[smhdy]){1,2}( ago)?\b`), "${1}AGE$2"},
