@@ -445,6 +445,8 @@ func (t *Teller) decided(e event.Reconciled) Sentence {
 		s.One = t.words.Say("story.decision", "decision", e.Decision)
 		s.Fold = "decided " + e.Key + " " + verb
 		note(t.filling, e.Key)
+	case strings.HasPrefix(e.Controller, "endpoint"): // two controllers follow each change of a pod; the decision names the service
+		s.One, s.Fold = t.words.Say("story.decision", "decision", e.Decision), "decided "+e.Controller+" "+e.Key
 	case e.Controller == "deployment":
 		if strings.Contains(e.Decision, short) { // it names what it is about
 			s.One = t.words.Say("story.decision", "decision", e.Decision)

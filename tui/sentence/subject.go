@@ -208,6 +208,10 @@ func (t *Teller) worked(e event.Reconciled, a event.Actor, w *world.World) targe
 		return t.machine(key, w)
 	case "noexec_taint_pod", "pod-garbage-collector":
 		kind = "pods"
+	case "endpoint", "endpoint_slice":
+		kind = "services"
+	case "endpoint_slice_mirroring":
+		kind = "endpoints"
 	}
 	namespace, name, ok := strings.Cut(key, "/")
 	if !ok {

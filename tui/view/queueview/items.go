@@ -15,6 +15,10 @@ func kindOf(queue string) *kinds.Kind {
 		return kinds.Deployments
 	case "replicaset":
 		return kinds.ReplicaSets
+	case "endpoint", "endpoint_slice":
+		return kinds.Services
+	case "endpoint_slice_mirroring":
+		return kinds.Endpoints
 	case "node_lifecycle_controller", "zone_noexec_tainter", "noexec_taint_node":
 		return kinds.Nodes
 	case "node_lifecycle_controller_pods", "noexec_taint_pod", "taint_eviction_timed", "scheduler", "pod_workers":

@@ -223,6 +223,12 @@ func aboutQueue(f view.Frame, r *row) string {
 		return say("queues.about-noexec")
 	case "taint_eviction_timed":
 		return say("queues.about-evictions")
+	case "endpoint_slice":
+		return say("queues.about-slices")
+	case "endpoint":
+		return say("queues.about-endpoints")
+	case "endpoint_slice_mirroring":
+		return say("queues.about-mirrors")
 	case "garbagecollector":
 		return say("queues.about-gc")
 	case "garbagecollector orphan":

@@ -1,6 +1,6 @@
 // Package shift moves the times in objects between the simulated clock and the clock of clients outside.
 //
-// What it gives out is a copy; what it takes in is changed in place. Zero times stay zero, annotations and other texts are left alone. A distance is of whole seconds, so that moving there
+// What it gives out is a copy; what it takes in is changed in place. Zero times stay zero, texts are left alone but for the annotation in which a controller keeps a simulated time. A distance is of whole seconds, so that moving there
 // and back gives the same time. Imports nothing of ours. Goroutines: any; what is known of types is cached. Time: both.
 package shift
 
@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -44,7 +45,19 @@ func (c Clock) In(obj runtime.Object) {
 	}
 }
 
+// triggered is the annotation that tells when that happened which endpoints were written for. Controllers write it; annotations of clients hold times of their own clock.
+const triggered = corev1.EndpointsLastChangeTriggerTime
+
+func moveText(text string, d time.Duration) string {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return text
+	}
+	return at.Add(d).UTC().Format(time.RFC3339Nano)
+}
+
 var (
+	metaType  = reflect.TypeFor[metav1.ObjectMeta]()
 	timeType  = reflect.TypeFor[metav1.Time]()
 	microType = reflect.TypeFor[metav1.MicroTime]()
 	known     sync.Map // reflect.Type to bool
@@ -97,6 +110,10 @@ func walk(v reflect.Value, d time.Duration) {
 			x.Time = x.Add(d)
 		}
 		return
+	case metaType:
+		if a := v.Addr().Interface().(*metav1.ObjectMeta).Annotations; a[triggered] != "" {
+			a[triggered] = moveText(a[triggered], d)
+		}
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -236,6 +253,11 @@ func (c Clock) inJSON(v any, t reflect.Type, moved *bool) any {
 			case t.Kind() == reflect.Struct && t != timeType && t != microType:
 				if ft := field(t, k); ft != nil {
 					x[k] = c.inJSON(x[k], ft, moved)
+				}
+				if a, ok := x[k].(map[string]any); ok && t == metaType && k == "annotations" {
+					if text, ok := a[triggered].(string); ok {
+						a[triggered], *moved = moveText(text, -c.distance), true
+					}
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -34,14 +35,38 @@ func TestTimesMoveOutAndBackAndTheOriginalStays(t *testing.T) {
 func TestPatchesAreMovedWhereTheyNameTimes(t *testing.T) {
 	c := By(time.Hour)
 	for sent, want := range map[string]string{
-		`{"status":{"startTime":"2026-01-01T01:00:00Z"}}`:                                           `{"status":{"startTime":"2026-01-01T00:00:00Z"}}`,
-		`[{"op":"replace","path":"/metadata/managedFields/0/time","value":"2026-01-01T01:00:00Z"}]`: `[{"op":"replace","path":"/metadata/managedFields/0/time","value":"2026-01-01T00:00:00Z"}]`,
-		`{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-01T01:00:00Z"}}}`: `{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-01T01:00:00Z"}}}`,
-		`{"status":{"startTime":null}, "x": [1e400]}`:                                               `{"status":{"startTime":null}, "x": [1e400]}`,
+		`{"status":{"startTime":"2026-01-01T01:00:00Z"}}`:                                                          `{"status":{"startTime":"2026-01-01T00:00:00Z"}}`,
+		`[{"op":"replace","path":"/metadata/managedFields/0/time","value":"2026-01-01T01:00:00Z"}]`:                `[{"op":"replace","path":"/metadata/managedFields/0/time","value":"2026-01-01T00:00:00Z"}]`,
+		`{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-01T01:00:00Z"}}}`:                `{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-01T01:00:00Z"}}}`,
+		`{"metadata":{"annotations":{"endpoints.kubernetes.io/last-change-trigger-time":"2026-01-01T01:00:00Z"}}}`: `{"metadata":{"annotations":{"endpoints.kubernetes.io/last-change-trigger-time":"2026-01-01T00:00:00Z"}}}`,
+		`{"status":{"startTime":null}, "x": [1e400]}`:                                                              `{"status":{"startTime":null}, "x": [1e400]}`,
 		`{"status":`: `{"status":`,
 	} {
 		if got := string(c.Patch([]byte(sent), &corev1.Pod{})); got != want {
 			t.Errorf("%s becomes %s, want %s", sent, got, want)
 		}
+	}
+}
+
+func TestTheTimeInAnAnnotationOfControllersMovesToo(t *testing.T) {
+	slice := &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
+		corev1.EndpointsLastChangeTriggerTime: "2026-01-01T00:00:05Z", "example.com/at": "2026-01-01T00:00:05Z", "kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:05Z"}}}
+	before := slice.DeepCopy()
+	c := By(time.Hour)
+	out := c.Out(slice).(*discoveryv1.EndpointSlice)
+	if !apiequality.Semantic.DeepEqual(slice, before) {
+		t.Fatal("the original was changed")
+	}
+	for key, want := range map[string]string{corev1.EndpointsLastChangeTriggerTime: "2026-01-01T01:00:05Z", "example.com/at": "2026-01-01T00:00:05Z", "kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:05Z"} {
+		if got := out.Annotations[key]; got != want {
+			t.Errorf("%s is %s, want %s", key, got, want)
+		}
+	}
+	if c.In(out); !apiequality.Semantic.DeepEqual(out, before) {
+		t.Errorf("comes back as %v", out.Annotations)
+	}
+	slice.Annotations[corev1.EndpointsLastChangeTriggerTime] = "soon"
+	if out := c.Out(slice).(*discoveryv1.EndpointSlice); out.Annotations[corev1.EndpointsLastChangeTriggerTime] != "soon" {
+		t.Errorf("what is no time becomes %v", out.Annotations)
 	}
 }
