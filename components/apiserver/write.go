@@ -141,6 +141,9 @@ func (s *Server) prepareCreate(p *sim.Proc, rq *request, obj kinds.Object) error
 	if obj.GetResourceVersion() != "" {
 		return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 	}
+	if res.Notice != nil {
+		rq.warnings = append(rq.warnings, res.Notice(obj)...)
+	}
 	if res.PrepareCreate != nil {
 		res.PrepareCreate(obj)
 	}

@@ -63,6 +63,8 @@ type Resource struct {
 	Orphans bool
 	// Warn tells people what they had better not do, of objects that are accepted all the same; old is nil for creations.
 	Warn func(obj, old kinds.Object) []string
+	// Notice tells people what they had better not send, of objects to be created as they were sent, before PrepareCreate.
+	Notice func(obj kinds.Object) []string
 	// Finalizer is put on the object when its deletion begins, by the server itself.
 	Finalizer string
 	// Scale shows the object to the subresource of that name; nil: ScaleOf does.

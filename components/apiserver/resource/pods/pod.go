@@ -52,6 +52,7 @@ func Resource() *resource.Resource {
 			"status.podIP":             resource.TypedValue(func(p pod) string { return p.Status.PodIP }),
 			"status.nominatedNodeName": resource.TypedValue(func(p pod) string { return p.Status.NominatedNodeName }),
 		},
+		Notice: resource.TypedValue(armorNotice),
 		// People seldom change pods themselves, so there are no warnings for updates.
 		Warn: resource.TypedWarn(func(p, old pod) []string {
 			if old != nil {
@@ -71,6 +72,7 @@ func Resource() *resource.Resource {
 // preparePod drops what a creator may not set and works out what only the server says.
 func preparePod(p *corev1.Pod) {
 	selectOwnLabels(p)
+	takeArmor(p)
 	defaultPodResources(p)
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosClass(p)}
 	if len(p.Spec.SchedulingGates) > 0 {

@@ -15,12 +15,19 @@ const base = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace"
 // podOf makes a pod of texts laid over each other, as a JSON merge patch does, and fills it in.
 func podOf(t testing.TB, texts ...string) *corev1.Pod {
 	t.Helper()
+	p := sentPod(t, texts...)
+	preparePod(p)
+	return p
+}
+
+// sentPod is the same before it is prepared, as templates stay.
+func sentPod(t testing.TB, texts ...string) *corev1.Pod {
+	t.Helper()
 	var p corev1.Pod
 	if err := json.Unmarshal(merged(t, texts...), &p); err != nil {
 		t.Fatal(err)
 	}
 	defaultPod(&p)
-	preparePod(&p)
 	return &p
 }
 
@@ -230,7 +237,7 @@ var refusals = []refusal{
 	{"a seccomp profile of the node without a file", spec(`"securityContext":{"seccompProfile":{"type":"Localhost"}}`), []string{`spec.securityContext.seccompProfile.localhostProfile: Required value: must be set when seccomp type is Localhost`}},
 	{"a seccomp profile unknown", container(`"securityContext":{"seccompProfile":{"type":"Strict"}}`), []string{`spec.containers[0].securityContext.seccompProfile.type: Unsupported value: "Strict": supported values: "Localhost", "RuntimeDefault", "Unconfined"`}},
 	{"an AppArmor profile without a type", container(`"securityContext":{"appArmorProfile":{}}`), []string{`spec.containers[0].securityContext.appArmorProfile.type: Required value: type is required when appArmorProfile is set`}},
-	{"an AppArmor annotation that says something else", `{"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/c":"unconfined"}},"spec":{"securityContext":{"appArmorProfile":{"type":"RuntimeDefault"}}}}`, []string{`spec.containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor type in annotation and field must match`}},
+	{"an AppArmor annotation that says something else", `{"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/c":"unconfined"}},"spec":{"containers":[{"name":"c","image":"a","securityContext":{"appArmorProfile":{"type":"RuntimeDefault"}}}]}}`, []string{`spec.containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor type in annotation and field must match`}},
 	{"a windows user with a star", spec(`"os":{"name":"windows"},"securityContext":{"windowsOptions":{"runAsUserName":"a\\b*"}}`), []string{`spec.securityContext.windowsOptions.runAsUserName: Invalid value: "a\\b*": runAsUserName's User cannot contain the following characters: "/\:;|=,+*?<>@[]`}},
 	{"linux things on windows", spec(`"os":{"name":"windows"},"hostPID":true,"securityContext":{"fsGroup":1}`), []string{`spec.securityContext.fsGroup: Forbidden: cannot be set for a windows pod`, `spec.hostPID: Forbidden: cannot be set for a windows pod`}},
 	{"a system unknown", spec(`"os":{"name":"plan9"}`), []string{`spec.os: Unsupported value: "plan9": supported values: "linux", "windows"`}},
@@ -301,7 +308,7 @@ func TestPeopleAreWarnedOfWhatDoesLittle(t *testing.T) {
 			p := podOf(t, c.over)
 			var at *field.Path
 			if c.template {
-				at = field.NewPath("spec", "template")
+				p, at = sentPod(t, c.over), field.NewPath("spec", "template")
 			}
 			if got, want := strings.Join(warnings(&p.Spec, &p.ObjectMeta, at), "\n"), strings.Join(c.want, "\n"); got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -67,7 +67,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"a capacity of another class", capacity, `{"storageClassName":"s","capacity":"5Gi"}`, `{"storageClassName":"t","capacity":"6Gi"}`, []string{`storageClassName: Invalid value: "t": field is immutable`}},
 
 		{"an attachment", attachment, "", attached, nil},
-		{"an attachment of nothing", attachment, "", `{"spec":{"nodeName":"n"}}`, []string{`spec.attacher: Required value`, `spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName`}},
+		{"an attachment of nothing", attachment, "", `{"spec":{"nodeName":"n"}}`, []string{`spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName`, `spec.attacher: Required value`}},
 		{"an attachment of two things", attachment, "", `{"spec":{"attacher":"a","nodeName":"n","source":{"persistentVolumeName":"v","inlineVolumeSpec":{}}}}`, []string{`spec.source: Forbidden: must specify exactly one of inlineVolumeSpec and persistentVolumeName`}},
 		{"an attachment that failed oddly", attachment, attached, `{"status":{"attachError":{"errorCode":-1}}}`, []string{`status.attachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, inclusive`}},
 		{"an attachment elsewhere", attachment, attached, `{"spec":{"nodeName":"m"}}`,

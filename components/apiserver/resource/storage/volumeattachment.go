@@ -4,6 +4,7 @@ import (
 	"math"
 
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -37,7 +38,7 @@ func volumeAttachmentResource() *resource.Resource {
 }
 
 func validateAttachment(s *storagev1.VolumeAttachmentSpec, at *field.Path) field.ErrorList {
-	errs := driverName(s.Attacher, at.Child("attacher"))
+	var errs field.ErrorList
 	const one = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 	source := at.Child("source")
 	switch name := s.Source.PersistentVolumeName; {
@@ -50,7 +51,20 @@ func validateAttachment(s *storagev1.VolumeAttachmentSpec, at *field.Path) field
 	case name != nil:
 		errs = append(errs, check.Each(source.Child("persistentVolumeName"), *name, apivalidation.NameIsDNSSubdomain(*name, false))...)
 	}
-	return append(errs, check.Each(at.Child("nodeName"), s.NodeName, apivalidation.NameIsDNSSubdomain(s.NodeName, false))...)
+	errs = append(errs, check.Each(at.Child("nodeName"), s.NodeName, apivalidation.NameIsDNSSubdomain(s.NodeName, false))...)
+	return append(errs, attacher(s.Attacher, at.Child("attacher"))...)
+}
+
+// attacher checks the name of a driver. This rule the API server reads off its types, so it stands after all others and has words of its own.
+func attacher(name string, at *field.Path) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	var errs field.ErrorList
+	if len(name) > driverNameMax {
+		errs = append(errs, field.TooLongCharacters(at, name, driverNameMax))
+	}
+	return append(errs, check.Each(at, name, content.IsDNS1123SubdomainCaseless(name))...)
 }
 
 // Bounds of what an attacher tells, in bytes. What is too long of a message is told with the bound of the metadata, as Kubernetes does it.
