@@ -68,11 +68,7 @@ func defaultVolume(o *corev1.PersistentVolume) {
 
 func validateVolume(o *corev1.PersistentVolume, lax bool) field.ErrorList {
 	s, at := &o.Spec, field.NewPath("spec")
-	var errs field.ErrorList
-	if len(s.AccessModes) == 0 {
-		errs = append(errs, field.Required(at.Child("accessModes"), ""))
-	}
-	errs = append(errs, volumes.AccessModes(s.AccessModes, at.Child("accessModes"))...)
+	errs := accessModes(s, at)
 	errs = append(errs, validateCapacity(s.Capacity, at.Child("capacity"))...)
 	reclaim := at.Child("persistentVolumeReclaimPolicy")
 	if s.PersistentVolumeReclaimPolicy != "" {
@@ -93,6 +89,46 @@ func validateVolume(o *corev1.PersistentVolume, lax bool) field.ErrorList {
 		errs = append(errs, check.Texts(at.Child("storageClassName"), s.StorageClassName, apivalidation.NameIsDNSSubdomain(s.StorageClassName, false))...)
 	}
 	errs = append(errs, volumes.Mode(s.VolumeMode, at.Child("volumeMode"))...)
+	return append(errs, attributesClass(s, at)...)
+}
+
+func accessModes(s *corev1.PersistentVolumeSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if len(s.AccessModes) == 0 {
+		errs = append(errs, field.Required(at.Child("accessModes"), ""))
+	}
+	return append(errs, volumes.AccessModes(s.AccessModes, at.Child("accessModes"))...)
+}
+
+// InlineVolume checks a volume that a pod had in its own spec and that was translated for an attachment: a driver's, with nothing that only a volume of the cluster has.
+func InlineVolume(s *corev1.PersistentVolumeSpec, at *field.Path) field.ErrorList {
+	const inline = " in the context of inline volumes"
+	var errs field.ErrorList
+	forbid := func(set bool, name, text string) {
+		if set {
+			errs = append(errs, field.Forbidden(at.Child(name), text+inline))
+		}
+	}
+	forbid(s.ClaimRef != nil, "claimRef", "may not be specified")
+	forbid(len(s.Capacity) != 0, "capacity", "may not be specified")
+	if s.CSI == nil {
+		errs = append(errs, field.Required(at.Child("csi"), "has to be specified"+inline))
+	}
+	errs = append(errs, accessModes(s, at)...)
+	forbid(s.PersistentVolumeReclaimPolicy != "" && s.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimRetain, "persistentVolumeReclaimPolicy", "may only be Retain")
+	forbid(s.NodeAffinity != nil, "nodeAffinity", "may not be specified")
+	errs = append(errs, volumes.OneSource(volumeSources(s, "", at), at)...)
+	if s.HostPath != nil && path.Clean(s.HostPath.Path) == "/" && s.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRecycle {
+		errs = append(errs, field.Forbidden(at.Child("persistentVolumeReclaimPolicy"), "may not be 'recycle' for a hostPath mount of '/'"))
+	}
+	forbid(s.StorageClassName != "", "storageClassName", "may not be specified")
+	forbid(s.VolumeMode != nil && *s.VolumeMode != corev1.PersistentVolumeFilesystem, "volumeMode", "may not specify volumeMode other than Filesystem")
+	return errs
+}
+
+// attributesClass checks the class of attributes that a volume has now.
+func attributesClass(s *corev1.PersistentVolumeSpec, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
 	if class := s.VolumeAttributesClassName; class != nil {
 		if at := at.Child("volumeAttributesClassName"); *class == "" {
 			errs = append(errs, field.Required(at, "an empty string is disallowed"))

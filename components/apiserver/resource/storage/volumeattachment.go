@@ -11,6 +11,7 @@ import (
 
 	"example.com/kubeviz/components/apiserver/resource"
 	"example.com/kubeviz/components/apiserver/resource/check"
+	"example.com/kubeviz/components/apiserver/resource/core"
 	"example.com/kubeviz/engine/kinds"
 )
 
@@ -48,10 +49,13 @@ func validateAttachment(s *storagev1.VolumeAttachmentSpec, at *field.Path) field
 		errs = append(errs, field.Forbidden(source, one))
 	case name != nil && *name == "":
 		errs = append(errs, field.Required(source.Child("persistentVolumeName"), "must specify non empty persistentVolumeName"))
-	case name != nil:
-		errs = append(errs, check.Each(source.Child("persistentVolumeName"), *name, apivalidation.NameIsDNSSubdomain(*name, false))...)
+	case name == nil:
+		errs = append(errs, core.InlineVolume(s.Source.InlineVolumeSpec, source.Child("inlineVolumeSpec"))...)
 	}
 	errs = append(errs, check.Each(at.Child("nodeName"), s.NodeName, apivalidation.NameIsDNSSubdomain(s.NodeName, false))...)
+	if name := s.Source.PersistentVolumeName; name != nil {
+		errs = append(errs, check.Each(source.Child("persistentVolumeName"), *name, apivalidation.NameIsDNSSubdomain(*name, false))...)
+	}
 	return append(errs, attacher(s.Attacher, at.Child("attacher"))...)
 }
 
