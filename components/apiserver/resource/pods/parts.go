@@ -48,7 +48,11 @@ func onlyResources(p, old *corev1.Pod) {
 	keepAllBut(p, old, func(s *corev1.PodSpec) {
 		resized(&s.Containers, sent.Containers)
 		resized(&s.InitContainers, sent.InitContainers)
+		if sent.Resources != nil { // a client that knows nothing of them has dropped them
+			s.Resources = sent.Resources
+		}
 	})
+	defaultPodResources(p)
 }
 
 // validateEphemeral lets containers for debugging be added; those there are stay (as ValidatePodEphemeralContainersUpdate).
@@ -92,18 +96,18 @@ func validateResize(p, old *corev1.Pod) field.ErrorList {
 	if !resizable(old) {
 		errs = append(errs, field.Forbidden(at, "Pod running on node without support for resize"))
 	}
+	rest := p.Spec.DeepCopy() // of which what may change is put back; the rest must be equal
+	if asksAsWhole(old) || asksAsWhole(p) {
+		errs = append(errs, resizeWhole(rest, p, old, at)...)
+	}
 	if moved := sameContainers(p, old, at); len(moved) > 0 {
 		return append(errs, moved...)
 	}
 	for _, list := range []struct {
 		now, was []corev1.Container
 		at       *field.Path
-		sidecars bool
-	}{{p.Spec.InitContainers, old.Spec.InitContainers, at.Child("initContainers"), true}, {p.Spec.Containers, old.Spec.Containers, at.Child("containers"), false}} {
+	}{{p.Spec.InitContainers, old.Spec.InitContainers, at.Child("initContainers")}, {p.Spec.Containers, old.Spec.Containers, at.Child("containers")}} {
 		for i := range list.was {
-			if r := list.was[i].RestartPolicy; list.sidecars && r != nil && *r != corev1.ContainerRestartPolicyAlways {
-				continue
-			}
 			now, was, at := &list.now[i].Resources, &list.was[i].Resources, list.at.Index(i).Child("resources")
 			if dropped(now.Requests, was.Requests) {
 				errs = append(errs, field.Forbidden(at.Child("requests"), "resource requests cannot be removed"))
@@ -114,8 +118,6 @@ func validateResize(p, old *corev1.Pod) field.ErrorList {
 		}
 	}
 
-	// What may change is put back; the rest must be equal.
-	rest := p.Spec.DeepCopy()
 	for i := range rest.Containers {
 		if was := &old.Spec.Containers[i]; !putBack(&rest.Containers[i], was) {
 			errs = append(errs, field.Forbidden(at, "only cpu and memory resources are mutable"))
@@ -123,16 +125,50 @@ func validateResize(p, old *corev1.Pod) field.ErrorList {
 	}
 	for i := range rest.InitContainers {
 		c, was := &rest.InitContainers[i], &old.Spec.InitContainers[i]
-		switch sidecar := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways; {
-		case sidecar && !putBack(c, was):
-			errs = append(errs, field.Forbidden(at, "only cpu and memory resources for sidecar containers are mutable"))
-		case !sidecar && !apiequality.Semantic.DeepEqual(*c, *was):
-			errs = append(errs, field.Forbidden(at, "resources for non-sidecar init containers are immutable"))
+		sidecar, changed := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways, !apiequality.Semantic.DeepEqual(*c, *was)
+		if !putBack(c, was) {
+			errs = append(errs, field.Forbidden(at.Child("initContainers").Index(i), "only cpu and memory resources for init or sidecar containers are mutable"))
+		}
+		if changed && !sidecar && slices.ContainsFunc(c.ResizePolicy, func(r corev1.ContainerResizePolicy) bool { return r.RestartPolicy == corev1.RestartContainer }) {
+			errs = append(errs, field.Forbidden(at.Child("initContainers").Index(i), "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"))
 		}
 	}
 	if len(errs) == 0 && !apiequality.Semantic.DeepEqual(*rest, old.Spec) {
 		errs = append(errs, field.Forbidden(at, "only cpu and memory resources are mutable\n"+check.Diff(old.Spec, *rest)))
 	}
+	return errs
+}
+
+// asksAsWhole reports a pod that asks for something beside what its containers ask for.
+func asksAsWhole(p *corev1.Pod) bool {
+	return p.Spec.Resources != nil && len(p.Spec.Resources.Requests)+len(p.Spec.Resources.Limits) > 0
+}
+
+// resizeWhole checks the change of what a pod asks for as a whole, and puts CPU and memory back in rest.
+func resizeWhole(rest *corev1.PodSpec, p, old *corev1.Pod, at *field.Path) field.ErrorList {
+	was := old.Spec.Resources
+	if was != nil && p.Spec.Resources == nil {
+		return field.ErrorList{field.Forbidden(at.Child("resources"), "pod-level resources cannot be removed")}
+	}
+	var errs field.ErrorList
+	if was != nil {
+		if dropped(p.Spec.Resources.Requests, was.Requests) {
+			errs = append(errs, field.Forbidden(at.Child("resources", "requests"), "pod-level resource requests cannot be removed"))
+		}
+		if dropped(p.Spec.Resources.Limits, was.Limits) {
+			errs = append(errs, field.Forbidden(at.Child("resources", "limits"), "pod-level resource limits cannot be removed"))
+		}
+	}
+	had := corev1.ResourceRequirements{}
+	if was != nil {
+		had = *was
+	}
+	back(&rest.Resources.Requests, had.Requests)
+	back(&rest.Resources.Limits, had.Limits)
+	if !apiequality.Semantic.DeepEqual(*rest.Resources, had) {
+		errs = append(errs, field.Forbidden(at, "only cpu and memory resources are mutable at pod-level"))
+	}
+	rest.Resources = was
 	return errs
 }
 
@@ -178,21 +214,23 @@ func dropped(now, was corev1.ResourceList) bool {
 
 // putBack undoes what a resize may do to a container, and reports that nothing else was done.
 func putBack(c, was *corev1.Container) bool {
-	back := func(list *corev1.ResourceList, was corev1.ResourceList) {
-		out := corev1.ResourceList{}
-		for name, q := range *list {
-			if name != corev1.ResourceCPU && name != corev1.ResourceMemory {
-				out[name] = q
-			}
-		}
-		for _, name := range [2]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-			if q, had := was[name]; had {
-				out[name] = q
-			}
-		}
-		*list = out
-	}
 	back(&c.Resources.Requests, was.Resources.Requests)
 	back(&c.Resources.Limits, was.Resources.Limits)
 	return apiequality.Semantic.DeepEqual(*c, *was)
+}
+
+// back gives a list the amounts of CPU and memory that there were.
+func back(list *corev1.ResourceList, was corev1.ResourceList) {
+	out := corev1.ResourceList{}
+	for name, q := range *list {
+		if name != corev1.ResourceCPU && name != corev1.ResourceMemory {
+			out[name] = q
+		}
+	}
+	for _, name := range [2]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if q, had := was[name]; had {
+			out[name] = q
+		}
+	}
+	*list = out
 }
