@@ -58,6 +58,10 @@ func persistentVolumeClaimResource() *resource.Resource {
 
 // settleDataSources keeps the old and the new field for where the data come from alike. The old one alone can name claims and snapshots only; anything else there is dropped, as ever.
 func settleDataSources(s, old *corev1.PersistentVolumeClaimSpec) {
+	// Sources in other namespaces are of a feature that is not on.
+	if ref := s.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" && (old == nil || old.DataSourceRef == nil) {
+		s.DataSourceRef = nil
+	}
 	inUse := old != nil && (old.DataSource != nil || old.DataSourceRef != nil)
 	if d := s.DataSource; d != nil && !inUse && s.DataSourceRef == nil {
 		group := ""
