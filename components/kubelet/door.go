@@ -156,6 +156,7 @@ func (i inside) Early() bool { return i.account.Spec.Stdin && i.account.Spec.Std
 
 // Exec runs a command.
 func (i inside) Exec(ctx context.Context, c kubeapi.Command) (int, error) {
+	i.account.CatchUp()
 	p := userland.Process{In: c.In, Out: c.Out, Err: c.Err, Clock: clockOf{c}, Container: &i.account.Container, TTY: c.TTY}
 	code, err := p.Run(ctx, c.Argv)
 	var missing *userland.NotFoundError

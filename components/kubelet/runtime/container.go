@@ -71,6 +71,7 @@ type container struct {
 	stopped sim.Future[struct{}]
 	health  Health
 	term    time.Time           // when TERM was sent
+	disk    *userland.Disk      // what was written in it
 	main    *userland.Main      // the program, where it reads its input
 	probes  []userland.ProbeRun // HTTP probes that its program has answered, for its log
 }
@@ -93,7 +94,7 @@ func (r *Runtime) CreateContainer(p *sim.Proc, sandboxID string, spec *corev1.Co
 		if !ok {
 			return "", fmt.Errorf("rpc error: code = NotFound desc = failed to create containerd container: image %q: not found", spec.Image)
 		}
-		c := &container{sandbox: s, spec: spec, ContainerStatus: ContainerStatus{ID: r.hexID(32), SandboxID: s.id, Name: spec.Name, Image: spec.Image,
+		c := &container{sandbox: s, spec: spec, disk: userland.NewDisk(), ContainerStatus: ContainerStatus{ID: r.hexID(32), SandboxID: s.id, Name: spec.Name, Image: spec.Image,
 			ImageID: img.ID, State: StateCreated, Created: r.now(), Attempt: attempt}}
 		s.containers = append(s.containers, c)
 		r.collect(s.pod.UID, spec.Name)
@@ -236,7 +237,7 @@ func (r *Runtime) Account(id string) (*userland.Account, bool) {
 // box is the place that a container's program runs in.
 func (r *Runtime) box(c *container) userland.Container {
 	img := Describe(c.Image)
-	box := userland.Container{Pod: c.sandbox.pod, Spec: c.spec, Repository: img.Repository, Tag: img.Tag, IP: c.sandbox.ip, Gateway: r.cfg.NodeIP, Node: r.cfg.Node, NodeIP: r.cfg.NodeIP, Started: c.Started}
+	box := userland.Container{Pod: c.sandbox.pod, Spec: c.spec, Repository: img.Repository, Tag: img.Tag, IP: c.sandbox.ip, Gateway: r.cfg.NodeIP, Node: r.cfg.Node, NodeIP: r.cfg.NodeIP, Started: c.Started, Disk: c.disk}
 	if !c.sandbox.host && r.cfg.PodCIDR.IsValid() {
 		box.Gateway = r.cfg.PodCIDR.Masked().Addr().Next().String()
 	}
@@ -245,6 +246,7 @@ func (r *Runtime) box(c *container) userland.Container {
 
 // closeMain ends the program of a container that has ended.
 func (c *container) closeMain() {
+	c.disk.Close()
 	if c.main != nil {
 		c.main.Close()
 	}

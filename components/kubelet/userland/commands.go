@@ -1,11 +1,9 @@
 package userland
 
 import (
-	"archive/tar"
 	"context"
 	"fmt"
 	"regexp"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +35,10 @@ func echo(_ *Process, _ context.Context, argv []string, io stdio) int {
 	if escapes {
 		text = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(text)
 	}
-	fmt.Fprint(io.out, text+end)
+	if _, err := fmt.Fprint(io.out, text+end); err != nil {
+		fmt.Fprintf(io.err, "echo: write error: %v\n", err)
+		return 1
+	}
 	return 0
 }
 
@@ -66,7 +67,7 @@ func ls(p *Process, _ context.Context, argv []string, io stdio) int {
 			if len(paths) > 1 {
 				fmt.Fprintf(io.out, "%s:\n", path)
 			}
-			names = dirs(p.files)[p.abs(path)]
+			names = dirs(p.view())[p.abs(path)]
 			if all {
 				names = append([]string{".", ".."}, names...)
 			}
@@ -359,11 +360,6 @@ func seq(_ *Process, ctx context.Context, argv []string, io stdio) int {
 	return 0
 }
 
-func readOnly(_ *Process, _ context.Context, argv []string, io stdio) int {
-	fmt.Fprintf(io.err, "%s: Read-only file system\n", argv[0])
-	return 1
-}
-
 // ps of busybox: the container's own process and itself.
 func ps(p *Process, _ context.Context, argv []string, io stdio) int {
 	main := strings.Join(p.Container.Command(), " ")
@@ -372,59 +368,4 @@ func ps(p *Process, _ context.Context, argv []string, io stdio) int {
 	}
 	fmt.Fprintf(io.out, "PID   USER     TIME  COMMAND\n    1 root      0:00 %s\n    7 root      0:00 %s\n", main, strings.Join(argv, " "))
 	return 0
-}
-
-// tarFiles packs files to standard output (tar cf - FILE...), which is what kubectl cp reads. Nothing can be unpacked: the files are those of the model.
-func tarFiles(p *Process, _ context.Context, argv []string, io stdio) int {
-	if len(argv) < 2 {
-		fmt.Fprintln(io.err, "tar: You must specify one of the '-Acdtrux' options")
-		return 2
-	}
-	mode, files := strings.TrimPrefix(argv[1], "-"), argv[2:]
-	if !strings.Contains(mode, "c") {
-		fmt.Fprintln(io.err, "tar: Cannot open: Read-only file system\ntar: Exiting with failure status due to previous errors")
-		return 2
-	}
-	if strings.Contains(mode, "f") && len(files) > 0 {
-		if files[0] != "-" {
-			fmt.Fprintf(io.err, "tar: %s: Cannot open: Read-only file system\n", files[0])
-			return 2
-		}
-		files = files[1:]
-	}
-	known := make([]string, 0, len(p.files))
-	for f := range p.files {
-		known = append(known, f)
-	}
-	sort.Strings(known)
-	w, code := tar.NewWriter(io.out), 0
-	for _, want := range files {
-		at, found := p.abs(want), false
-		for _, f := range known {
-			if f != at && !strings.HasPrefix(f, strings.TrimSuffix(at, "/")+"/") {
-				continue
-			}
-			found = true
-			text := p.files[f]
-			name := strings.TrimPrefix(strings.TrimSuffix(want, "/")+strings.TrimPrefix(f, at), "/")
-			err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(text)), ModTime: p.Container.Started})
-			if err == nil {
-				_, err = w.Write([]byte(text))
-			}
-			if err != nil {
-				return 2
-			}
-		}
-		if !found {
-			fmt.Fprintf(io.err, "tar: %s: Cannot stat: No such file or directory\n", want)
-			code = 2
-		}
-	}
-	if w.Close() != nil {
-		return 2
-	}
-	if code != 0 {
-		fmt.Fprintln(io.err, "tar: Exiting with failure status due to previous errors")
-	}
-	return code
 }

@@ -1,7 +1,8 @@
 // Package userland is what a process in a container of the model sees and can do: its files, its environment, a small set of everyday commands with a shell, and the log that ordinary
-// images write. Everything is computed from the pod and from what the runtime knows of the container, when somebody asks; nothing is stored.
+// images write. All that is computed from the pod and from what the runtime knows of the container, when somebody asks. Stored are a Disk, which is what was written in a container over the files
+// that it came with, and a Main, which is a program that reads its input: both end with their container.
 //
-// Imports of ours: none. Goroutines: any; a Container is immutable and may be read by many. Time: simulated, through Clock.
+// Imports of ours: none. Goroutines: any; a Container is immutable but for its Disk and may be used by many. Time: simulated, through Clock.
 package userland
 
 import (
@@ -24,6 +25,8 @@ type Container struct {
 	IP, Gateway  string
 	Node, NodeIP string
 	Started      time.Time
+	// Disk is what was written in it; nil: each process has one of its own.
+	Disk *Disk
 }
 
 // Clock is how processes learn of time and wait.

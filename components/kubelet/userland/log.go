@@ -99,7 +99,9 @@ func (l *Log) Next(a *Account) []Line {
 	if argv := a.Command(); a.speaksItself(argv) {
 		if l.player == nil || l.played != a.ID {
 			l.Close()
-			l.player, l.played = play(&a.Container, argv), a.ID
+			own := a.Container
+			own.Disk = nil // whoever reads the log runs the command for themselves
+			l.player, l.played = play(&own, argv), a.ID
 		}
 		return l.player.next(until)
 	}

@@ -53,6 +53,28 @@ func serve(c *Container, conn net.Conn, speaks bool) {
 	}
 }
 
+// page is a file that nginx serves.
+func (c *Container) page(path string) (string, bool) {
+	p := Process{Container: c, cwd: "/", disk: c.Disk}
+	if p.disk == nil {
+		p.disk = NewDisk()
+	}
+	if strings.HasSuffix(path, "/") {
+		path += "index.html"
+	}
+	return p.read("/usr/share/nginx/html" + p.abs(path))
+}
+
+// pageKind is what nginx's mime.types say of a file's name.
+func pageKind(path string) string {
+	for suffix, kind := range map[string]string{"/": "text/html", ".html": "text/html", ".txt": "text/plain", ".css": "text/css", ".js": "application/javascript", ".json": "application/json", ".xml": "text/xml"} {
+		if strings.HasSuffix(path, suffix) {
+			return kind
+		}
+	}
+	return "application/octet-stream"
+}
+
 // answer is what the web server of an image says.
 func answer(c *Container, req *http.Request) *http.Response {
 	code, kind, body := http.StatusOK, "text/plain; charset=utf-8", ""
@@ -60,7 +82,9 @@ func answer(c *Container, req *http.Request) *http.Response {
 	switch c.Repository {
 	case "nginx":
 		kind, body, server = "text/html", welcome, "nginx"
-		if req.URL.Path != "/" && req.URL.Path != "/index.html" {
+		text, found := c.page(req.URL.Path)
+		if body, kind = text, pageKind(req.URL.Path); !found {
+			kind = "text/html"
 			code, body = http.StatusNotFound, "<html>\r\n<head><title>404 Not Found</title></head>\r\n<body>\r\n<center><h1>404 Not Found</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n"
 		}
 	case "httpd":

@@ -28,8 +28,8 @@ type Process struct {
 	// TTY: In and Out are a terminal, which is in raw mode at the other end.
 	TTY bool
 
-	cwd   string
-	files map[string]string
+	cwd  string
+	disk *Disk
 }
 
 // NotFoundError is the runtime's word on a command that cannot be started.
@@ -99,8 +99,20 @@ func program(name string) (run command, ok bool) {
 		run = ps
 	case "tar":
 		run = tarFiles
-	case "touch", "mkdir", "rm", "cp", "mv":
-		run = readOnly
+	case "touch":
+		run = touch
+	case "mkdir":
+		run = makeDirs
+	case "rm":
+		run = remove
+	case "cp", "mv":
+		run = copyFiles
+	case "tee":
+		run = tee
+	case "test", "[":
+		run = test
+	case "chmod", "chown", "sync": // the model has no owners; everybody is root
+		run = exits(0)
 	case "sh", "bash", "ash":
 	default:
 		return nil, false
@@ -157,7 +169,9 @@ func (p *Process) Run(ctx context.Context, argv []string) (int, error) {
 	if p.Err == nil {
 		p.Err = io.Discard
 	}
-	p.files = p.Container.Files()
+	if p.disk = p.Container.Disk; p.disk == nil {
+		p.disk = NewDisk()
+	}
 	if p.cwd = p.Container.Spec.WorkingDir; p.cwd == "" {
 		p.cwd = "/"
 	}
@@ -300,19 +314,22 @@ func (p *Process) runner(std stdio, params []string, asFile bool) (*interp.Runne
 			if name == "/dev/null" {
 				return nothing{}, nil
 			}
-			text, ok := p.files[name]
-			switch {
-			case flag&(os.O_WRONLY|os.O_RDWR) != 0:
-				//lint:ignore ST1005 the kernel's own words, as the libraries of C print them
-				return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("Read-only file system")}
-			case !ok:
+			if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
+				f, err := p.create(name, flag)
+				if err != nil {
+					return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+				}
+				return f, nil
+			}
+			text, ok := p.read(name)
+			if !ok {
 				return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 			}
 			return readFile{strings.NewReader(text)}, nil
 		}),
 		interp.StatHandler(func(_ context.Context, name string, _ bool) (fs.FileInfo, error) { return p.stat(name) }),
 		interp.ReadDirHandler2(func(_ context.Context, name string) ([]fs.DirEntry, error) {
-			names, ok := dirs(p.files)[p.abs(name)]
+			names, ok := dirs(p.view())[p.abs(name)]
 			if !ok {
 				return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 			}
@@ -361,11 +378,16 @@ func (i info) Mode() fs.FileMode {
 func (p *Process) stat(name string) (info, error) {
 	name = p.abs(name)
 	_, base := split(name)
-	if text, ok := p.files[name]; ok {
-		return info{name: base, size: int64(len(text)), at: p.Container.Started}, nil
+	size, dir, at, written := p.disk.written(name)
+	if written {
+		return info{name: base, size: max(size, map[bool]int64{true: 4096}[dir]), dir: dir, at: at}, nil
 	}
-	if _, ok := dirs(p.files)[name]; ok {
-		return info{name: base, size: 4096, dir: true, at: p.Container.Started}, nil
+	at = p.Container.Started
+	if text, ok := p.read(name); ok {
+		return info{name: base, size: int64(len(text)), at: at}, nil
+	}
+	if _, ok := dirs(p.view())[name]; ok {
+		return info{name: base, size: 4096, dir: true, at: at}, nil
 	}
 	if p.has(name) && strings.HasPrefix(name, "/") {
 		return info{name: base, size: 1 << 20, at: p.Container.Started}, nil
@@ -424,9 +446,9 @@ func (p *Process) open(io stdio, name string, files []string) (text string, code
 	}
 	var b strings.Builder
 	for _, f := range files {
-		t, ok := p.files[p.abs(f)]
+		t, ok := p.read(f)
 		if !ok {
-			if _, dir := dirs(p.files)[p.abs(f)]; dir {
+			if _, dir := dirs(p.view())[p.abs(f)]; dir {
 				fmt.Fprintf(io.err, "%s: %s: Is a directory\n", name, f)
 			} else {
 				fmt.Fprintf(io.err, "%s: can't open '%s': No such file or directory\n", name, f)
