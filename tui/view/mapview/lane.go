@@ -2,6 +2,7 @@ package mapview
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,7 +61,11 @@ func (c *client) text(width int) string {
 // clients of the API, in an order that does not change: people first, then the parts of the cluster.
 func clients(f view.Frame) []client {
 	out := append([]client{{name: motion.You, label: f.Words.Say("map.you")}}, programs(f, programsMost)...)
+	counted := slices.ContainsFunc(out, func(c client) bool { return c.name == motion.Others })
 	for _, p := range f.Motion.People() {
+		if p == motion.Others && (counted || f.Motion.Rate(motion.Lane{Kind: motion.Ask, From: p}, f.Now) == 0) {
+			continue // in the line of further programs already, or all gone
+		}
 		out = append(out, client{name: p, label: sanitize.Text(p)})
 	}
 	return append(out, client{name: motion.Kubelets, label: "kubelets"}, client{name: motion.Scheduler, label: "scheduler"}, client{name: motion.Controllers, label: "ctrl-mgr"})
