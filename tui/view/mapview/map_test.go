@@ -268,6 +268,32 @@ func TestAnybodyWhoAsksIsAClient(t *testing.T) {
 	has(t, drawn(View{}, f), "alice")
 }
 
+func TestProgramsBeyondThoseRememberedByNameHaveOneLine(t *testing.T) {
+	f := viewtest.Frame(fixture.Healthy(4).Records, 120, 40)
+	f.Wall = time.Unix(1000, 0)
+	tell := func(cause event.Seq, e event.Event) event.Seq {
+		r := event.Record{Seq: f.World.Seq + 1, At: f.World.At, Actor: event.You, Cause: cause, Event: e}
+		f.World.Apply(r)
+		f.Motion.Read(r, f.Wall)
+		return r.Seq
+	}
+	const n = 50
+	var came []event.Seq
+	for i := range n {
+		came = append(came, tell(0, event.ClientConnected{Client: event.On(fmt.Sprintf("prog%d-1", i), event.Outside), Door: "balancer", User: "kubernetes-admin"}))
+	}
+	for _, c := range came {
+		tell(c, event.RequestReceived{Server: "master-2", Verb: "get", Resource: "pods", User: "kubernetes-admin"})
+	}
+	f.Scene = scene.Of(f.World, f.Now)
+	if !slices.Contains(f.Motion.People(), motion.Others) {
+		t.Fatal("all are remembered by name")
+	}
+	out := drawn(View{}, f)
+	has(t, out, fmt.Sprintf("+%d more", n-2))
+	hasNot(t, out, motion.Others)
+}
+
 func TestTheMirrorOfAStaticPodShowsWhatRuns(t *testing.T) {
 	f := viewtest.Frame(fixture.Healthy(4).Records, 120, 34)
 	mirror := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "etcd-master-1", UID: "u-mirror", Annotations: map[string]string{corev1.MirrorPodAnnotationKey: "u-manifest"}},
