@@ -44,7 +44,13 @@ var (
 		resourceQuota}
 )
 
-func (s *Server) mutate(a *attributes) error   { return run(mutating, a) }
+func (s *Server) mutate(a *attributes) error {
+	if err := run(mutating, a); err != nil {
+		return err
+	}
+	return mutatingPolicies(a)
+}
+
 func (s *Server) validate(a *attributes) error { return run(validating, a) }
 
 func run(plugins []plugin, a *attributes) error {

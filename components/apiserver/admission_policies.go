@@ -107,15 +107,12 @@ func (j *judgement) validating(p *admissionregistrationv1.ValidatingAdmissionPol
 	if err != nil || !matches {
 		return err
 	}
-	var paramKind *kinds.Kind
-	if k := p.Spec.ParamKind; k != nil {
-		if paramKind = j.server.kindOf(schema.FromAPIVersionAndKind(k.APIVersion, k.Kind)); paramKind == nil {
-			if !ignores {
-				j.deny(fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: failed to configure policy: failed to find resource referenced by paramKind: '%v'", p.Name,
-					schema.FromAPIVersionAndKind(k.APIVersion, k.Kind)), "")
-			}
-			return nil
+	paramKind, err := j.paramKind(p.Spec.ParamKind)
+	if err != nil {
+		if !ignores {
+			j.deny(fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", p.Name, err), "")
 		}
+		return nil
 	}
 	var policy *expressions.Policy
 	for _, b := range bindings {
@@ -247,6 +244,18 @@ func (s *Server) kindOf(gvk schema.GroupVersionKind) *kinds.Kind {
 		}
 	}
 	return nil
+}
+
+// paramKind is the kind of a policy's parameters; nil without an error: it wants none.
+func (a *attributes) paramKind(k *admissionregistrationv1.ParamKind) (*kinds.Kind, error) {
+	if k == nil {
+		return nil, nil
+	}
+	gvk := schema.FromAPIVersionAndKind(k.APIVersion, k.Kind)
+	if found := a.server.kindOf(gvk); found != nil {
+		return found, nil
+	}
+	return nil, fmt.Errorf("failed to configure policy: failed to find resource referenced by paramKind: '%v'", gvk)
 }
 
 // params finds the objects with parameters; one nil stands for none wanted.

@@ -49,6 +49,7 @@ func New(defaults func(*kinds.Kind, kinds.Object)) *Fields {
 type Manager struct {
 	part
 	fm     *managedfields.FieldManager
+	types  managedfields.TypeConverter
 	fields *Fields
 	plan   *plan
 	number uint16 // among the managers, for shapes
@@ -69,17 +70,21 @@ func (f *Fields) For(k *kinds.Kind, face *kinds.Face, subresource string) (*Mana
 	if k.Custom != nil {
 		conv = customConverter{k}
 	}
-	fm, err := managedfields.NewDefaultFieldManager(typesFor(k), conv, defaulter{f.defaults, k}, creater{k, face}, gvk, k.GVK().GroupVersion(), subresource, reset(k, subresource))
+	types := typesFor(k)
+	fm, err := managedfields.NewDefaultFieldManager(types, conv, defaulter{f.defaults, k}, creater{k, face}, gvk, k.GVK().GroupVersion(), subresource, reset(k, subresource))
 	if err != nil {
 		return nil, fmt.Errorf("field manager of %s: %w", k, err)
 	}
-	m := &Manager{part: at, fm: fm, fields: f, number: uint16(len(f.managers))}
+	m := &Manager{part: at, fm: fm, types: types, fields: f, number: uint16(len(f.managers))}
 	if k.Custom == nil { // of values without a Go type there are no shapes
 		m.plan = planOf(reflect.TypeOf(k.New()).Elem())
 	}
 	f.managers[at] = m
 	return m, nil
 }
+
+// Types are those of the kind, for merging into its objects.
+func (m *Manager) Types() managedfields.TypeConverter { return m.types }
 
 // Update gives obj the managed fields that follow from live becoming obj by the hand of manager. live is nil for a creation; it is not changed. What obj itself says of managed
 // fields counts, as it does in Kubernetes: clients may edit them, and lose them by sending an empty list.

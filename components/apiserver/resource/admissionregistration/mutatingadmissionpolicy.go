@@ -13,7 +13,6 @@ func mutatingAdmissionPolicyResource() *resource.Resource {
 	return &resource.Resource{
 		Kind:           kinds.MutatingAdmissionPolicies,
 		FreeFinalizers: true,
-		Warn:           warn(noPolicies),
 		Name:           apivalidation.NameIsDNSSubdomain,
 		Default: resource.Typed(func(o *admissionregistrationv1.MutatingAdmissionPolicy) {
 			check.SetDefault(&o.Spec.FailurePolicy, admissionregistrationv1.Fail)

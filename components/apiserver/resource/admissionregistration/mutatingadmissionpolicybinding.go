@@ -13,7 +13,6 @@ func mutatingAdmissionPolicyBindingResource() *resource.Resource {
 	return &resource.Resource{
 		Kind:           kinds.MutatingAdmissionPolicyBindings,
 		FreeFinalizers: true,
-		Warn:           warn(noPolicies),
 		Name:           apivalidation.NameIsDNSSubdomain,
 		Default:        resource.Typed(func(o *admissionregistrationv1.MutatingAdmissionPolicyBinding) { defaultMatch(o.Spec.MatchResources) }),
 		Generation:     true,

@@ -204,9 +204,17 @@ func validatePolicyStatus(p *admissionregistrationv1.ValidatingAdmissionPolicy) 
 	return append(errs, metavalidation.ValidateConditions(p.Status.Conditions, at.Child("conditions"))...)
 }
 
+// MutatingSource is what of a policy is compiled.
+func MutatingSource(p *admissionregistrationv1.MutatingAdmissionPolicy) *expressions.Source {
+	s := &p.Spec
+	return &expressions.Source{Params: s.ParamKind != nil, Conditions: s.MatchConditions, Variables: s.Variables, Mutations: s.Mutations}
+}
+
 func validateMutatingPolicy(p *admissionregistrationv1.MutatingAdmissionPolicy) field.ErrorList {
 	s, at := &p.Spec, field.NewPath("spec")
-	errs := policy{s.FailurePolicy, s.ParamKind, s.MatchConstraints, s.MatchConditions, s.Variables, nil}.validate(at)
+	compiled, errs := compile(MutatingSource(p), at)
+	common := policy{s.FailurePolicy, s.ParamKind, s.MatchConstraints, s.MatchConditions, s.Variables, compiled}
+	errs = append(errs, common.validate(at)...)
 	if len(s.Mutations) == 0 {
 		errs = append(errs, field.Required(at.Child("mutations"), "mutations must contain at least one item"))
 	}
@@ -229,6 +237,8 @@ func validateMutatingPolicy(p *admissionregistrationv1.MutatingAdmissionPolicy) 
 				errs = append(errs, field.Invalid(at.Child(form.name), "", fmt.Sprintf("must not be specified when patchType is %s", m.PatchType)))
 			case wanted && strings.TrimSpace(form.expression()) == "":
 				errs = append(errs, field.Required(at.Child(form.name, "expression"), "expression is not specified"))
+			case wanted:
+				errs = append(errs, common.faults(at.Child(form.name, "expression"))...)
 			}
 		}
 	}

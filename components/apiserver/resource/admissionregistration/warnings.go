@@ -2,11 +2,8 @@ package admissionregistration
 
 import "example.com/kubeviz/engine/kinds"
 
-// Nothing here calls webhooks or lets policies change objects. Whoever sets one up is told, rather than left to wonder.
-const (
-	noWebhooks = "this cluster is simulated: admission webhooks are stored and never called"
-	noPolicies = "this cluster is simulated: mutating admission policies are stored and never evaluated"
-)
+// Nothing here calls webhooks. Whoever sets one up is told, rather than left to wonder.
+const noWebhooks = "this cluster is simulated: admission webhooks are stored and never called"
 
 // warn makes the warning of a kind that is stored and has no effect.
 func warn(text string) func(obj, old kinds.Object) []string {

@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/admission"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	apiservercel "k8s.io/apiserver/pkg/cel"
@@ -35,6 +36,7 @@ type Source struct {
 	Variables   []admissionregistrationv1.Variable
 	Validations []admissionregistrationv1.Validation
 	Audits      []admissionregistrationv1.AuditAnnotation
+	Mutations   []admissionregistrationv1.Mutation
 }
 
 func (s *Source) size() (n int) {
@@ -50,7 +52,21 @@ func (s *Source) size() (n int) {
 	for _, x := range s.Audits {
 		n += len(x.ValueExpression)
 	}
+	for _, x := range s.Mutations {
+		n += len(mutationText(x))
+	}
 	return n
+}
+
+// mutationText is the expression of a mutation.
+func mutationText(m admissionregistrationv1.Mutation) string {
+	switch {
+	case m.ApplyConfiguration != nil:
+		return m.ApplyConfiguration.Expression
+	case m.JSONPatch != nil:
+		return m.JSONPatch.Expression
+	}
+	return ""
 }
 
 // Policy is one that is compiled. It never changes.
@@ -59,6 +75,7 @@ type Policy struct {
 	tooLong, asks                             bool
 	variables                                 *plugincel.CompositedCompiler
 	conditions, validations, messages, audits group
+	mutations                                 []patch.Patcher
 	source                                    *Source
 }
 
@@ -149,7 +166,8 @@ func (s *Source) asks() bool {
 	is := func(text string) bool { return strings.Contains(text, "authorizer") }
 	return slices.ContainsFunc(s.Conditions, func(x admissionregistrationv1.MatchCondition) bool { return is(x.Expression) }) ||
 		slices.ContainsFunc(s.Variables, func(x admissionregistrationv1.Variable) bool { return is(x.Expression) }) ||
-		slices.ContainsFunc(s.Validations, func(x admissionregistrationv1.Validation) bool { return is(x.Expression) })
+		slices.ContainsFunc(s.Validations, func(x admissionregistrationv1.Validation) bool { return is(x.Expression) }) ||
+		slices.ContainsFunc(s.Mutations, func(x admissionregistrationv1.Mutation) bool { return is(mutationText(x)) })
 }
 
 // group are expressions that are evaluated together. Of a policy that asks each is alone, so that the budget is counted after each.
@@ -217,30 +235,31 @@ func compilePolicy(s *Source) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Variables)+len(s.Validations)+len(s.Audits) > 0 {
+	if len(s.Variables)+len(s.Validations)+len(s.Audits)+len(s.Mutations) > 0 {
 		if p.variables, err = plugincel.NewCompositedCompiler(c.env); err != nil {
 			return nil, err
 		}
 	}
 	full, noAuthorizer := plugincel.OptionalVariableDeclarations{HasParams: s.Params, HasAuthorizer: true}, plugincel.OptionalVariableDeclarations{HasParams: s.Params}
 	at := field.NewPath("spec")
-	heed := func(at *field.Path, e *expression, r plugincel.CompilationResult) plugincel.CompilationResult {
+	heed := func(at *field.Path, text string, r plugincel.CompilationResult) {
 		switch {
 		case r.Error == nil:
 		case r.Error.Type == apiservercel.ErrorTypeRequired:
 			p.faults[at.String()] = field.Required(at, r.Error.Detail)
 		case r.Error.Type == apiservercel.ErrorTypeInvalid:
-			p.faults[at.String()] = field.Invalid(at, e.text, r.Error.Detail)
+			p.faults[at.String()] = field.Invalid(at, text, r.Error.Detail)
 		default:
 			p.faults[at.String()] = field.InternalError(at, r.Error)
 		}
-		return r
 	}
 	compile := func(c plugincel.Compiler, at *field.Path, e *expression, o plugincel.OptionalVariableDeclarations) plugincel.CompilationResult {
 		if strings.TrimSpace(e.text) == "" {
 			return plugincel.CompilationResult{}
 		}
-		return heed(at, e, c.CompileCELExpression(e, o, environment.NewExpressions))
+		r := c.CompileCELExpression(e, o, environment.NewExpressions)
+		heed(at, e.text, r)
+		return r
 	}
 	yesNo := []*celgo.Type{celgo.BoolType}
 	var conditions, validations, messages, audits []plugincel.CompilationResult
@@ -252,7 +271,7 @@ func compilePolicy(s *Source) (*Policy, error) {
 			continue
 		}
 		e := &expression{name: v.Name, text: v.Expression, index: i, returns: []*celgo.Type{celgo.AnyType, celgo.DynType}}
-		heed(at.Child("variables").Index(i).Child("expression"), e, p.variables.CompileAndStoreVariable(e, full, environment.NewExpressions))
+		heed(at.Child("variables").Index(i).Child("expression"), e.text, p.variables.CompileAndStoreVariable(e, full, environment.NewExpressions))
 	}
 	for i, v := range s.Validations {
 		at := at.Child("validations").Index(i)
@@ -263,6 +282,7 @@ func compilePolicy(s *Source) (*Policy, error) {
 		audits = append(audits, compile(p.variables, at.Child("auditAnnotations").Index(i).Child("valueExpression"),
 			&expression{name: a.Key, text: a.ValueExpression, index: i, returns: []*celgo.Type{celgo.StringType, celgo.NullType}}, full))
 	}
+	p.compileMutations(s.Mutations, full, heed)
 	p.conditions, p.validations, p.messages, p.audits = p.group(conditions), p.group(validations), p.group(messages), p.group(audits)
 	return p, nil
 }
@@ -286,7 +306,7 @@ type Refusal struct {
 // Validate tells what a policy has against a request, with one object of parameters (nil: there are none). failures are expressions that could not be worked out; what they count for is the failurePolicy's to say.
 func (p *Policy) Validate(r *Request, params runtime.Object) (refusals, failures []Refusal) {
 	fail := func(i int, text string) { failures = append(failures, Refusal{Index: i, Message: text}) }
-	asked := plugincel.CreateAdmissionRequest(r.Attributes.Attributes, metav1.GroupVersionResource(r.Attributes.GetResource()), metav1.GroupVersionKind(r.Attributes.VersionedKind))
+	asked := r.admission()
 	with := plugincel.OptionalVariableBindings{VersionedParams: params, Authorizer: r.Authorizer}
 	without := plugincel.OptionalVariableBindings{VersionedParams: params}
 	matches, err := p.matches(r, asked, with)
