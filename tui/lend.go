@@ -93,7 +93,7 @@ func (b *borrower) SetStdout(io.Writer) {}
 func (b *borrower) SetStderr(io.Writer) {}
 
 func (b *borrower) Run() error {
-	b.cmd.Stderr = io.MultiWriter(b.out, &b.said)
+	b.cmd.Stderr = io.MultiWriter(returns{b.out}, &b.said)
 	b.cmd.WaitDelay = pipesGo
 	if b.hello != "" {
 		_, _ = io.WriteString(b.out, b.hello+"\r\n")
@@ -114,6 +114,16 @@ func (b *borrower) Run() error {
 	told()
 	b.job.said = b.said.lines()
 	return err
+}
+
+// returns begins each line at the left edge, also in a terminal that the program has made raw by the time its words come through.
+type returns struct{ to io.Writer }
+
+func (r returns) Write(p []byte) (int, error) {
+	if _, err := r.to.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n"))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // tailMax is how much of the last words of a program is kept, in bytes.

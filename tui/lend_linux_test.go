@@ -70,7 +70,7 @@ func TestTheLastWordsOfALentTerminalAreKept(t *testing.T) {
 	if want := []string{"a warning", "edited"}; !slices.Equal(b.job.said, want) {
 		t.Errorf("%q", b.job.said)
 	}
-	if got := shown(); got != "edited\na warning\n" {
+	if got := shown(); got != "edited\na warning\r\n" {
 		t.Errorf("the terminal showed %q", got)
 	}
 }

@@ -1,5 +1,7 @@
 package userland
 
+//lint:file-ignore ST1005 errors are in the kernel's own words
+
 import (
 	"errors"
 	"io/fs"
@@ -31,8 +33,6 @@ const (
 )
 
 // What programs of C say of an error of the kernel's.
-//
-//lint:ignore ST1005 the kernel's own words
 var (
 	errSpace    = errors.New("No space left on device")
 	errReadOnly = errors.New("Read-only file system")

@@ -68,6 +68,7 @@ func attacher(name string, at *field.Path) field.ErrorList {
 	if len(name) > driverNameMax {
 		errs = append(errs, field.TooLongCharacters(at, name, driverNameMax))
 	}
+	//lint:ignore SA1019 the API server checks this name so
 	return append(errs, check.Each(at, name, content.IsDNS1123SubdomainCaseless(name))...)
 }
 
