@@ -81,7 +81,7 @@ func TestWhatIsRefused(t *testing.T) {
 			`spec.validations[0].expression: Required value: expression is not specified`, `spec.validations[0].message: Invalid value: "a\nb": message must not contain line breaks`,
 			`spec.validations[0].reason: Unsupported value: "Mood": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"`,
 			`spec.auditAnnotations[1].valueExpression: Required value: valueExpression is not specified`, `spec.auditAnnotations[1].key: Duplicate value: "k"`}},
-		{"a policy that changes things", mutations, policy(`,"reinvocationPolicy":"Never","mutations":[{"patchType":"JSONPatch","jsonPatch":{"expression":"[]"}}]`), nil},
+		{"a policy that changes things", mutations, policy(`,"reinvocationPolicy":"Never","mutations":[{"patchType":"JSONPatch","jsonPatch":{"expression":"[JSONPatch{op: 'remove', path: '/x'}]"}}]`), nil},
 		{"a policy that changes nothing", mutations, policy(""), []string{`spec.mutations: Required value: mutations must contain at least one item`, `spec.reinvocationPolicy: Required value`}},
 		{"a change of the other sort", mutations, policy(`,"reinvocationPolicy":"Never","mutations":[{"patchType":"JSONPatch","applyConfiguration":{"expression":"Object{}"}}]`), []string{
 			`spec.mutations[0].applyConfiguration: Invalid value: "": must not be specified when patchType is JSONPatch`, `spec.mutations[0].jsonPatch: Required value: must be specified when patchType is JSONPatch`}},

@@ -23,7 +23,7 @@ const (
 )
 
 // SourceMost is how many bytes of expressions one version of a definition, or one policy, may hold. Kubernetes knows no such bound but that of the object; it is here because expressions are compiled
-// while the simulation waits, at some 3 ms for 1,000 bytes. The largest definitions in use have a tenth of it.
+// while the simulation waits, at some 5 ms for 1,000 bytes. The largest definitions in use have a tenth of it.
 const SourceMost = 64 << 10
 
 const factor = " exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)"
