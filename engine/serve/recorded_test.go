@@ -57,6 +57,11 @@ func TestMistakesOverHTTPAreAnsweredAsByARealServer(t *testing.T) {
 			t.Fatalf("%s: %d %s", x.path, r.code, r.body)
 		}
 	}
+	for _, of := range []string{"worker-1", "worker-2"} { // kubelets make theirs a moment after the API is ready
+		c.until("there is the lease of "+of, func() bool {
+			return c.get("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/"+of).code == http.StatusOK
+		})
+	}
 	f, err := os.Open("testdata/errors.jsonl")
 	if err != nil {
 		t.Fatal(err)

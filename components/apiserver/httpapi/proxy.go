@@ -42,8 +42,9 @@ func (c *call) proxied(r *kubeapi.Request, more []string) {
 	if len(more) == 0 && !strings.HasSuffix(c.r.URL.Path, "/") {
 		to.Path = "" // is redirected to the directory
 	}
-	port, _ := strconv.Atoi(to.Port())                                                                            // the server made it of a number
-	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // an API server does not know who vouches for a pod
+	port, _ := strconv.Atoi(to.Port()) // the server made it of a number
+	// An API server does not know who vouches for a pod.
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
 			conn, err := resp.Container.Dial(port)
 			if err != nil {
@@ -63,7 +64,8 @@ type answersError struct{ c *call }
 
 func (a answersError) Error(_ http.ResponseWriter, _ *http.Request, err error) { a.c.fail(err) }
 
-// containerConn is a connection into a container as net has them. It lives as long as its request, which has the limits of time.
+// containerConn is a connection into a container as net has them. It has no limit of time of its own, as behind a real API server: it ends when
+// either side hangs up.
 type containerConn struct {
 	io.ReadWriteCloser
 	host string

@@ -12,6 +12,7 @@ package garbagecollector
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,9 +111,9 @@ func (c *Controller) discover(p *sim.Proc) {
 		m.Start()
 		c.monitors[name] = m
 	}
-	for name, m := range gone {
-		m.Stop()
-		if c.monitors[name].kind == m.kind {
+	for _, name := range slices.SortedFunc(maps.Keys(gone), func(a, b schema.GroupResource) int { return strings.Compare(a.String(), b.String()) }) { // equal runs end them alike
+		gone[name].Stop()
+		if c.monitors[name].kind == gone[name].kind {
 			delete(c.monitors, name)
 		}
 	}

@@ -48,7 +48,7 @@ func (m *mapper) define(definitions []*apiextensionsv1.CustomResourceDefinition)
 				versions = append(versions, v.Name)
 			}
 		}
-		if len(versions) == 0 || !established(d) {
+		if len(versions) == 0 || !kinds.Established(d) {
 			continue
 		}
 		slices.SortFunc(versions, func(a, b string) int { return -apiversion.CompareKubeAwareVersionStrings(a, b) })
@@ -64,10 +64,4 @@ func (m *mapper) define(definitions []*apiextensionsv1.CustomResourceDefinition)
 		}
 	}
 	return followed
-}
-
-func established(d *apiextensionsv1.CustomResourceDefinition) bool {
-	return slices.ContainsFunc(d.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
-		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
-	})
 }

@@ -132,7 +132,7 @@ func (c *Controller) contents(ps *reconcile.Pass) ([]*kinds.Kind, error) {
 		return nil, fmt.Errorf("list definitions of kinds: %w", err)
 	}
 	for _, d := range definitions {
-		if d.Spec.Scope != apiextensionsv1.NamespaceScoped || !established(d) {
+		if d.Spec.Scope != apiextensionsv1.NamespaceScoped || !kinds.Established(d) {
 			continue
 		}
 		if i := slices.IndexFunc(d.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Served }); i >= 0 {
@@ -140,12 +140,6 @@ func (c *Controller) contents(ps *reconcile.Pass) ([]*kinds.Kind, error) {
 		}
 	}
 	return all, nil
-}
-
-func established(d *apiextensionsv1.CustomResourceDefinition) bool {
-	return slices.ContainsFunc(d.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
-		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
-	})
 }
 
 // clear deletes all of a kind that is in the namespace, and adds what stays to rest.
